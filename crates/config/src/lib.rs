@@ -1,0 +1,1 @@
+//! Settings in layers, each value with its origin.

@@ -1,0 +1,1 @@
+//! The session actor, the turn, dispatch, and what the model is sent.

@@ -1,0 +1,1 @@
+//! The one HTTP client: TLS, proxies, limits, SSE framing, replay.

@@ -1,0 +1,1 @@
+//! Models behind one contract: wires as sans-I/O codecs, errors, retries, the catalog.

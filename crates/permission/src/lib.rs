@@ -1,0 +1,1 @@
+//! Rules, layers and modes in; allow, ask or deny with the reason out.

@@ -1,0 +1,34 @@
+//! The vocabulary of rein: what a session consists of, what happens in it, and
+//! [`Service`], the one door between a face and the engine.
+//!
+//! Everything here is a value. There is no I/O; the only impurity is that a new
+//! id reads the clock. Every other crate may depend on this one, and this one
+//! depends on none of them.
+//!
+//! Layout: [`id`] names things; [`message`] is what a model is sent and says;
+//! [`entry`] is what the journal keeps; [`event`] is what faces are told;
+//! [`intent`] is what a tool would do; [`ask`] is a question to a person and
+//! the answer; [`display`] is how a call is shown; [`usage`] counts tokens;
+//! [`transcript`] folds entries and events into what a face shows; [`service`]
+//! is the door.
+
+pub mod ask;
+pub mod display;
+pub mod entry;
+pub mod event;
+pub mod id;
+pub mod intent;
+pub mod message;
+pub mod service;
+pub mod transcript;
+pub mod usage;
+
+pub use ask::{Answer, Ask, AskItem, Reply, Scope};
+pub use display::{Block, Display};
+pub use entry::{CallResult, CallStatus, Decision, Delivery, Entry, EntryBody, Finish, StopReason, Verdict};
+pub use event::{Event, EventBody, PartKind, SessionState};
+pub use id::{ArtifactId, AskId, BlobId, CallId, EntryId, PartId, Seq, SessionId, Timestamp, TurnId};
+pub use intent::{Effect, Intent, Mode, Tier};
+pub use message::{Content, Message, ModelRef, ToolCall, ToolInput, ToolSpec};
+pub use service::{EventStream, OpenSession, Prompt, Service, ServiceError, SessionChange, SessionFilter, SessionInfo, Snapshot};
+pub use usage::{Cost, Usage};

@@ -1,0 +1,224 @@
+//! The one door between a face and the engine.
+//!
+//! The engine implements [`Service`] in process and a client implements it over
+//! a connection; every face consumes `Arc<dyn Service>` and nothing else.
+
+use std::path::PathBuf;
+use std::pin::Pin;
+
+use async_trait::async_trait;
+use futures_core::Stream;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::ask::{Ask, Reply};
+use crate::entry::{Delivery, Entry};
+use crate::event::{Event, SessionState};
+use crate::id::{AskId, Seq, SessionId, Timestamp, TurnId};
+use crate::intent::Mode;
+use crate::message::{Content, ModelRef};
+use crate::usage::{Cost, Usage};
+
+/// The events of a session, in order. It ends when the session is closed.
+pub type EventStream = Pin<Box<dyn Stream<Item = Event> + Send>>;
+
+/// What a face can ask of the engine.
+///
+/// Contract for implementers: every method may be called from any task at any
+/// time; an error changes nothing; dropping a returned future changes nothing
+/// that the call had not yet made durable; no method waits for a turn to end.
+#[async_trait]
+pub trait Service: Send + Sync {
+    /// Opens a session: a new one, or one that exists. Opening one that this
+    /// service has open already returns it as it is. A session whose process
+    /// had died is recovered: calls that had begun are closed with their
+    /// effects unknown, and its state is `Broken` until it is continued or
+    /// prompted.
+    async fn open(&self, request: OpenSession) -> Result<SessionInfo, ServiceError>;
+
+    /// Says something to the agent. Returns once the message is durable, with
+    /// the turn that it starts, joins or will start.
+    async fn prompt(&self, session: &SessionId, prompt: Prompt) -> Result<TurnId, ServiceError>;
+
+    /// Goes on with a turn that had broken off. `None` if there is none.
+    async fn resume(&self, session: &SessionId) -> Result<Option<TurnId>, ServiceError>;
+
+    /// Stops what is under way: the stream is dropped, running calls are
+    /// killed, asks are withdrawn, the turn ends as interrupted. Without a turn
+    /// under way it does nothing.
+    async fn interrupt(&self, session: &SessionId) -> Result<(), ServiceError>;
+
+    /// Answers an ask. An ask that is unknown or settled is an error.
+    async fn reply(&self, session: &SessionId, reply: Reply) -> Result<(), ServiceError>;
+
+    /// Changes the model or the mode from the next step on.
+    async fn change(&self, session: &SessionId, change: SessionChange) -> Result<(), ServiceError>;
+
+    /// The sessions in the store, the last used first.
+    async fn list(&self, filter: SessionFilter) -> Result<Vec<SessionInfo>, ServiceError>;
+
+    /// A session as it is now. It need not be open.
+    async fn get(&self, session: &SessionId) -> Result<Snapshot, ServiceError>;
+
+    /// Every event after `after`, then those to come. Nothing is missing and
+    /// nothing comes twice: a part that was completed meanwhile comes as its
+    /// entry alone, one that is still open as the deltas after `after`.
+    async fn subscribe(&self, session: &SessionId, after: Seq) -> Result<EventStream, ServiceError>;
+
+    /// Ends a session's activity in this process: what is under way is
+    /// interrupted, and everything is durable when this returns.
+    async fn close(&self, session: &SessionId) -> Result<(), ServiceError>;
+}
+
+/// Which session to open, and how.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct OpenSession {
+    /// An existing session, or a new one if absent.
+    #[serde(default)]
+    pub session: Option<SessionId>,
+    /// The workspace. For an existing session, the one it had if absent.
+    #[serde(default)]
+    pub workspace: Option<PathBuf>,
+    /// The model. For an existing session, the one it had if absent.
+    #[serde(default)]
+    pub model: Option<ModelRef>,
+    /// The mode. For an existing session, the one it had if absent.
+    #[serde(default)]
+    pub mode: Option<Mode>,
+}
+
+/// Something said to the agent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Prompt {
+    /// What is said.
+    pub content: Vec<Content>,
+    /// When it is to be delivered.
+    #[serde(default)]
+    pub delivery: Delivery,
+}
+
+impl Prompt {
+    /// Words, to be delivered as a prompt.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { content: vec![Content::text(text)], delivery: Delivery::Prompt }
+    }
+}
+
+/// What to change about a session. What is absent stays.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct SessionChange {
+    /// Another model.
+    #[serde(default)]
+    pub model: Option<ModelRef>,
+    /// Another mode.
+    #[serde(default)]
+    pub mode: Option<Mode>,
+}
+
+/// Which sessions to list.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct SessionFilter {
+    /// Only those of this workspace.
+    #[serde(default)]
+    pub workspace: Option<PathBuf>,
+    /// At most this many; all if absent.
+    #[serde(default)]
+    pub limit: Option<usize>,
+}
+
+/// What a list shows of a session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionInfo {
+    /// Its name.
+    pub id: SessionId,
+    /// Where it works.
+    pub workspace: PathBuf,
+    /// What it is about: the beginning of the first prompt.
+    pub title: String,
+    /// The model that answers.
+    #[serde(default)]
+    pub model: Option<ModelRef>,
+    /// The mode that holds.
+    pub mode: Mode,
+    /// When it began.
+    pub created: Timestamp,
+    /// When something was last appended.
+    pub updated: Timestamp,
+    /// How many entries it has.
+    pub entries: u64,
+    /// What it is doing. For a session that is not open here: idle or broken.
+    pub state: SessionState,
+}
+
+/// A session as it was at one moment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Snapshot {
+    /// The session.
+    pub info: SessionInfo,
+    /// Its current branch, first to last.
+    pub entries: Vec<Entry>,
+    /// The asks that wait for an answer.
+    pub asks: Vec<Ask>,
+    /// Subscribing after this gives exactly what is not in here.
+    pub seq: Seq,
+    /// All tokens so far.
+    pub usage: Usage,
+    /// All money so far.
+    pub cost: Cost,
+}
+
+/// Why the engine did not do what was asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ServiceError {
+    /// There is no such session.
+    #[error("there is no session {session}")]
+    UnknownSession {
+        /// The session asked for.
+        session: SessionId,
+    },
+    /// The session exists and must be opened first.
+    #[error("session {session} is not open")]
+    NotOpen {
+        /// The session asked for.
+        session: SessionId,
+    },
+    /// Another rein process works in this session.
+    #[error("session {session} is in use by another rein process{}", .pid.map(|pid| format!(" (pid {pid})")).unwrap_or_default())]
+    InUse {
+        /// The session asked for.
+        session: SessionId,
+        /// That process, where it is known.
+        pid: Option<u32>,
+    },
+    /// The ask was never made or has been settled.
+    #[error("ask {ask} is not waiting for an answer")]
+    UnknownAsk {
+        /// The ask replied to.
+        ask: AskId,
+    },
+    /// The request makes no sense.
+    #[error("{message}")]
+    Invalid {
+        /// What is wrong with it and what to do.
+        message: String,
+    },
+    /// The model cannot be used.
+    #[error("{message}")]
+    Model {
+        /// Why, and what to do.
+        message: String,
+    },
+    /// The store failed.
+    #[error("the session store failed: {message}")]
+    Store {
+        /// What it said.
+        message: String,
+    },
+    /// The connection to the engine failed.
+    #[error("the engine is not reachable: {message}")]
+    Unreachable {
+        /// What was seen.
+        message: String,
+    },
+}

@@ -1,0 +1,365 @@
+//! Entries folded into what a face shows and what recovery needs.
+//!
+//! The fold is the same live and on replay: feeding a [`Transcript`] the events
+//! of a running session or the entries of a stored one ends in the same value,
+//! but for parts that are still open.
+
+use std::collections::HashMap;
+
+use crate::ask::Ask;
+use crate::entry::{CallResult, Decision, Delivery, Entry, EntryBody, Finish, StopReason};
+use crate::event::{Event, EventBody, PartKind, SessionState};
+use crate::id::{CallId, EntryId, PartId, Seq, TurnId};
+use crate::intent::{Intent, Mode};
+use crate::message::{AssistantPart, Content, ModelRef, ToolCall};
+use crate::usage::{Cost, Usage};
+
+/// A session, folded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Transcript {
+    /// What to show, in order.
+    pub items: Vec<Item>,
+    /// Messages that wait for their moment, in order.
+    pub queue: Vec<QueuedMessage>,
+    /// Asks that wait for an answer, in order.
+    pub asks: Vec<Ask>,
+    /// The turn under way, if there is one.
+    pub turn: Option<TurnState>,
+    /// How the last turn ended.
+    pub stop: Option<(StopReason, Option<String>)>,
+    /// The model that answers.
+    pub model: Option<ModelRef>,
+    /// The mode that holds.
+    pub mode: Option<Mode>,
+    /// All tokens so far.
+    pub usage: Usage,
+    /// All money so far.
+    pub cost: Cost,
+    /// The last event folded.
+    pub seq: Seq,
+    /// The last entry folded.
+    pub leaf: Option<EntryId>,
+    calls: HashMap<CallId, usize>,
+    parts: HashMap<PartId, usize>,
+}
+
+/// A thing to show.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Item {
+    /// The person spoke.
+    User {
+        /// What was said.
+        content: Vec<Content>,
+        /// How it came.
+        delivery: Delivery,
+    },
+    /// The model spoke or thinks.
+    Said {
+        /// Words or reasoning.
+        kind: PartKind,
+        /// As far as it came.
+        text: String,
+        /// Whether more may come.
+        open: bool,
+    },
+    /// The model called a tool.
+    Call(Box<CallItem>),
+    /// A turn ended for a reason worth showing.
+    Ended {
+        /// Why.
+        stop: StopReason,
+        /// In words.
+        message: Option<String>,
+    },
+    /// The session was recovered.
+    Recovered {
+        /// What was done.
+        message: String,
+    },
+}
+
+/// A call, from its proposal to its result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallItem {
+    /// The proposal; absent while its arguments still stream.
+    pub call: Option<ToolCall>,
+    /// The tool's name.
+    pub tool: String,
+    /// The arguments as far as they have streamed.
+    pub arguments: String,
+    /// Whether it may run.
+    pub decision: Option<Decision>,
+    /// What it set out to do; present once it has begun.
+    pub started: Option<Intent>,
+    /// What it printed so far.
+    pub output: String,
+    /// What became of it.
+    pub result: Option<CallResult>,
+}
+
+/// A message that waits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueuedMessage {
+    /// The entry that made it durable.
+    pub entry: EntryId,
+    /// The turn it will belong to.
+    pub turn: TurnId,
+    /// What was said.
+    pub content: Vec<Content>,
+    /// When it is to be delivered.
+    pub delivery: Delivery,
+}
+
+/// A turn under way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TurnState {
+    /// Which.
+    pub id: TurnId,
+    /// Steps begun so far.
+    pub steps: u32,
+    /// Whether the last step is still open.
+    pub step_open: bool,
+}
+
+impl Default for Transcript {
+    fn default() -> Self {
+        Self {
+            items: Vec::new(),
+            queue: Vec::new(),
+            asks: Vec::new(),
+            turn: None,
+            stop: None,
+            model: None,
+            mode: None,
+            usage: Usage::default(),
+            cost: Cost::ZERO,
+            seq: Seq::START,
+            leaf: None,
+            calls: HashMap::new(),
+            parts: HashMap::new(),
+        }
+    }
+}
+
+impl Transcript {
+    /// The fold of a branch.
+    pub fn of<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Self {
+        let mut transcript = Self::default();
+        for entry in entries {
+            transcript.apply_entry(entry);
+        }
+        transcript
+    }
+
+    /// Calls without a result, in order: with whether each has begun.
+    pub fn open_calls(&self) -> impl Iterator<Item = (&ToolCall, bool)> {
+        self.items.iter().filter_map(|item| match item {
+            Item::Call(item) if item.result.is_none() => item.call.as_ref().map(|call| (call, item.started.is_some())),
+            _ => None,
+        })
+    }
+
+    /// A call by its id.
+    #[must_use]
+    pub fn call(&self, id: &CallId) -> Option<&CallItem> {
+        match self.calls.get(id).and_then(|&index| self.items.get(index)) {
+            Some(Item::Call(item)) => Some(item),
+            _ => None,
+        }
+    }
+
+    /// What the model last said to the person: its words after the last call or message.
+    #[must_use]
+    pub fn answer(&self) -> String {
+        let mut texts: Vec<&str> = Vec::new();
+        for item in self.items.iter().rev() {
+            match item {
+                Item::Said { kind: PartKind::Text, text, .. } => texts.push(text),
+                Item::Call(_) | Item::User { .. } => break,
+                Item::Said { .. } | Item::Ended { .. } | Item::Recovered { .. } => {}
+            }
+        }
+        texts.reverse();
+        texts.join("\n\n")
+    }
+
+    /// What the session is doing, seen from one that has it open (`live`) or not.
+    #[must_use]
+    pub fn state(&self, liveness: Liveness) -> SessionState {
+        match (&self.turn, liveness) {
+            (None, _) => SessionState::Idle,
+            (Some(turn), Liveness::Running) => SessionState::Running { turn: turn.id.clone() },
+            (Some(turn), Liveness::Dead) => SessionState::Broken { turn: turn.id.clone() },
+        }
+    }
+
+    /// Folds one event.
+    pub fn apply(&mut self, event: &Event) {
+        self.seq = self.seq.max(event.seq);
+        match &event.body {
+            EventBody::Entry { entry } => self.apply_entry(entry),
+            EventBody::PartDelta { part, kind, delta, .. } => self.grow(part, kind, delta),
+            EventBody::CallOutput { call, delta } => {
+                if let Some(item) = self.call_mut(call) {
+                    item.output.push_str(delta);
+                }
+            }
+            EventBody::Retrying { .. } => {}
+        }
+    }
+
+    /// Folds one entry.
+    pub fn apply_entry(&mut self, entry: &Entry) {
+        self.seq = self.seq.max(entry.seq);
+        self.leaf = Some(entry.id.clone());
+        match &entry.body {
+            EntryBody::Queued { turn, content, delivery } => self.queue.push(QueuedMessage {
+                entry: entry.id.clone(),
+                turn: turn.clone(),
+                content: content.clone(),
+                delivery: *delivery,
+            }),
+            EntryBody::User { turn, content, delivery, queued } => {
+                self.queue.retain(|message| Some(&message.entry) != queued.as_ref());
+                self.items.push(Item::User { content: content.clone(), delivery: *delivery });
+                if self.turn.as_ref().is_none_or(|current| current.id != *turn) {
+                    self.turn = Some(TurnState { id: turn.clone(), steps: 0, step_open: false });
+                    self.stop = None;
+                }
+            }
+            EntryBody::StepStarted { step, model, .. } => {
+                self.model = Some(model.clone());
+                if let Some(turn) = &mut self.turn {
+                    turn.steps = *step;
+                    turn.step_open = true;
+                }
+            }
+            EntryBody::Part { part, body, .. } => self.complete(part, body),
+            EntryBody::StepEnded { usage, cost, finish, .. } => {
+                self.usage += usage.unwrap_or_default();
+                self.cost += *cost;
+                self.end_step(finish);
+            }
+            EntryBody::Asked { ask } => self.asks.push(ask.clone()),
+            EntryBody::Decided { call, decision } => {
+                self.asks.retain(|ask| ask.call != *call);
+                if let Some(item) = self.call_mut(call) {
+                    item.decision = Some(decision.clone());
+                }
+            }
+            EntryBody::CallStarted { call, intent } => {
+                if let Some(item) = self.call_mut(call) {
+                    item.started = Some(intent.clone());
+                }
+            }
+            EntryBody::CallEnded { call, result } => {
+                self.asks.retain(|ask| ask.call != *call);
+                if let Some(item) = self.call_mut(call) {
+                    item.result = Some(result.clone());
+                    item.output = String::new();
+                }
+            }
+            EntryBody::TurnEnded { stop, message, .. } => {
+                self.turn = None;
+                self.asks.clear();
+                self.stop = Some((*stop, message.clone()));
+                if *stop != StopReason::EndTurn {
+                    self.items.push(Item::Ended { stop: *stop, message: message.clone() });
+                }
+            }
+            EntryBody::ModelChanged { model } => self.model = Some(model.clone()),
+            EntryBody::ModeChanged { mode } => self.mode = Some(*mode),
+            EntryBody::Recovered { message } => self.items.push(Item::Recovered { message: message.clone() }),
+        }
+    }
+
+    fn end_step(&mut self, finish: &Finish) {
+        if let Some(turn) = &mut self.turn {
+            turn.step_open = false;
+        }
+        // Parts that never became an entry are those of a try that was given up.
+        match finish {
+            Finish::Stop | Finish::ToolCalls | Finish::Length | Finish::Refusal | Finish::Other { .. } => {}
+            Finish::Interrupted | Finish::Died | Finish::Error { .. } => {}
+        }
+        for item in &mut self.items {
+            if let Item::Said { open, .. } = item {
+                *open = false;
+            }
+        }
+    }
+
+    fn call_mut(&mut self, id: &CallId) -> Option<&mut CallItem> {
+        match self.calls.get(id).and_then(|&index| self.items.get_mut(index)) {
+            Some(Item::Call(item)) => Some(item),
+            _ => None,
+        }
+    }
+
+    fn grow(&mut self, part: &PartId, kind: &PartKind, delta: &str) {
+        let index = *self.parts.entry(part.clone()).or_insert_with(|| {
+            self.items.push(match kind {
+                PartKind::Call { tool } => Item::Call(Box::new(CallItem::proposed(tool))),
+                PartKind::Text | PartKind::Reasoning => {
+                    Item::Said { kind: kind.clone(), text: String::new(), open: true }
+                }
+            });
+            self.items.len() - 1
+        });
+        match self.items.get_mut(index) {
+            Some(Item::Said { text, .. }) => text.push_str(delta),
+            Some(Item::Call(item)) => item.arguments.push_str(delta),
+            _ => {}
+        }
+    }
+
+    fn complete(&mut self, part: &PartId, body: &AssistantPart) {
+        let item = match body {
+            AssistantPart::Text { text } => Item::Said { kind: PartKind::Text, text: text.clone(), open: false },
+            AssistantPart::Reasoning { text, .. } => {
+                Item::Said { kind: PartKind::Reasoning, text: text.clone(), open: false }
+            }
+            AssistantPart::Call(call) => {
+                let mut item = CallItem::proposed(&call.tool);
+                item.call = Some(call.clone());
+                Item::Call(Box::new(item))
+            }
+        };
+        let index = match self.parts.remove(part) {
+            Some(index) => {
+                self.items[index] = item;
+                index
+            }
+            None => {
+                self.items.push(item);
+                self.items.len() - 1
+            }
+        };
+        if let AssistantPart::Call(call) = body {
+            self.calls.insert(call.id.clone(), index);
+        }
+    }
+}
+
+impl CallItem {
+    fn proposed(tool: &str) -> Self {
+        Self {
+            call: None,
+            tool: tool.to_owned(),
+            arguments: String::new(),
+            decision: None,
+            started: None,
+            output: String::new(),
+            result: None,
+        }
+    }
+}
+
+/// Whether a turn without an end is under way or was cut off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Liveness {
+    /// Some process works on it.
+    Running,
+    /// No process does.
+    Dead,
+}

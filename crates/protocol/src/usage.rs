@@ -1,0 +1,88 @@
+//! Tokens and what they cost.
+
+use std::ops::AddAssign;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Tokens of one model call, or of many added up.
+///
+/// The five counts are disjoint except that `reasoning` is part of `output`:
+/// `input` excludes what was read from or written to a cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Usage {
+    /// Input tokens that no cache served.
+    pub input: u64,
+    /// Output tokens, reasoning included.
+    pub output: u64,
+    /// Output tokens spent on reasoning.
+    #[serde(default)]
+    pub reasoning: u64,
+    /// Input tokens served from a cache.
+    #[serde(default)]
+    pub cache_read: u64,
+    /// Input tokens written to a cache.
+    #[serde(default)]
+    pub cache_write: u64,
+}
+
+impl Usage {
+    /// Everything that occupies the model's window after this call.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.input + self.output + self.cache_read + self.cache_write
+    }
+}
+
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.input += other.input;
+        self.output += other.output;
+        self.reasoning += other.reasoning;
+        self.cache_read += other.cache_read;
+        self.cache_write += other.cache_write;
+    }
+}
+
+/// Money, in millionths of a US dollar. What is not known is not a zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Cost {
+    /// From prices in the catalog.
+    Known {
+        /// Millionths of a US dollar.
+        micro_usd: u64,
+    },
+    /// No price is known for the model, or the provider sent no usage.
+    Unknown,
+}
+
+impl Cost {
+    /// Nothing spent.
+    pub const ZERO: Cost = Cost::Known { micro_usd: 0 };
+}
+
+impl AddAssign for Cost {
+    /// Unknown plus anything is unknown.
+    fn add_assign(&mut self, other: Self) {
+        *self = match (*self, other) {
+            (Cost::Known { micro_usd: a }, Cost::Known { micro_usd: b }) => Cost::Known { micro_usd: a + b },
+            (Cost::Unknown, _) | (_, Cost::Unknown) => Cost::Unknown,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_cost_never_becomes_a_number() {
+        let mut cost = Cost::ZERO;
+        cost += Cost::Known { micro_usd: 5 };
+        assert_eq!(cost, Cost::Known { micro_usd: 5 });
+        cost += Cost::Unknown;
+        cost += Cost::Known { micro_usd: 5 };
+        assert_eq!(cost, Cost::Unknown);
+    }
+}

@@ -1,0 +1,1 @@
+//! Every child process: spawn, output capture, kill ladder.

@@ -1,0 +1,1 @@
+//! Sessions on disk: the journal, artifacts and blobs.
