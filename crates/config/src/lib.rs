@@ -1,1 +1,54 @@
 //! Settings in layers, each value with its origin.
+//!
+//! Defaults, the user's file, the files of the project, the environment and
+//! flags are laid over each other in this order by [`load()`]. What a setting is,
+//! [`Settings`] says once: a field with a type, a default and a doc comment.
+//! From its JSON schema come the checks with their messages, the names of
+//! environment variables, [`schema()`], [`reference()`] and what
+//! [`Loaded::show`] prints.
+//!
+//! Invariants: a file that is there but cannot be read, decoded or understood
+//! is an error, never "no file"; a project can narrow what the user allows and
+//! never widen it; no secret is in an error, a warning, a `Debug` or anything
+//! serialised; nothing here reads the process environment except
+//! [`Environment::of_process`].
+//!
+//! Layout: `environment` and `directories` say where things are; `settings`,
+//! `provider`, `permission` and `secret` are the values; `shape` turns their
+//! schema into what `check` compares a document with; `document` reads files;
+//! `flag` reads flags and variables; `project` finds the workspace and narrows;
+//! `load` lays the layers over each other; `show` and `reference` are for
+//! people; `origin` and `error` say where and what.
+
+mod check;
+mod directories;
+mod document;
+mod environment;
+mod error;
+mod flag;
+mod load;
+mod nearest;
+mod origin;
+mod permission;
+mod project;
+mod provider;
+mod quote;
+mod reference;
+mod secret;
+mod settings;
+mod shape;
+mod show;
+
+pub use directories::Directories;
+pub use environment::Environment;
+pub use error::{ConfigError, FileProblem, Problem, ProblemKind, Problems, Refusal, Warning};
+pub use flag::Flag;
+pub use load::{LoadRequest, Loaded, load};
+pub use origin::{Origin, Source};
+pub use permission::{Action, PermissionLayer, PermissionRule};
+pub use provider::{KeyEnvironment, ModelSettings, ProviderSettings, VariableName};
+pub use reference::reference;
+pub use secret::{Secret, ServerUrl};
+pub use settings::{BashSettings, Durability, NetworkSettings, RetrySettings, Settings, StoreSettings};
+pub use shape::schema;
+pub use show::ShowOrigin;

@@ -276,7 +276,12 @@ impl CallStatus {
     pub fn is_error(self) -> bool {
         match self {
             Self::Completed => false,
-            Self::Failed | Self::Refused | Self::Rejected | Self::Interrupted | Self::NotRun | Self::Unknown => true,
+            Self::Failed
+            | Self::Refused
+            | Self::Rejected
+            | Self::Interrupted
+            | Self::NotRun
+            | Self::Unknown => true,
         }
     }
 }

@@ -61,6 +61,12 @@ pub enum EventBody {
         /// What went wrong.
         error: String,
     },
+    /// The session cannot go on in this process, because nothing can be made
+    /// durable any more. It ends here and can be opened again.
+    Broken {
+        /// What failed, and what to do.
+        message: String,
+    },
 }
 
 /// What a delta is a piece of.

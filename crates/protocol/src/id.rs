@@ -26,10 +26,7 @@ const BODY: usize = 26;
 
 /// 128 bits, most significant first, as 26 characters whose order is that of the bits.
 fn encode(bits: u128) -> String {
-    (0..BODY)
-        .rev()
-        .map(|place| ALPHABET[((bits >> (place * 5)) & 31) as usize] as char)
-        .collect()
+    (0..BODY).rev().map(|place| ALPHABET[((bits >> (place * 5)) & 31) as usize] as char).collect()
 }
 
 fn is_body(text: &str) -> bool {
@@ -115,7 +112,9 @@ impl fmt::Display for BlobId {
 /// The upper part counts openings of the session, the lower part events since
 /// then: numbers that a dead process gave to deltas, which are not kept, are
 /// never given again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct Seq(pub u64);
 
@@ -144,7 +143,9 @@ impl fmt::Display for Seq {
 }
 
 /// Milliseconds since the Unix epoch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct Timestamp(pub i64);
 

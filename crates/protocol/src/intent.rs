@@ -83,7 +83,8 @@ impl Effect {
             (Self::Execute { .. }, _) | (_, Self::Execute { .. }) => true,
             (Self::Write { path: a }, Self::Write { path: b } | Self::Read { path: b })
             | (Self::Read { path: a }, Self::Write { path: b }) => a.starts_with(b) || b.starts_with(a),
-            (Self::Read { .. }, Self::Read { .. } | Self::Fetch { .. }) | (Self::Write { .. }, Self::Fetch { .. }) => false,
+            (Self::Read { .. }, Self::Read { .. } | Self::Fetch { .. })
+            | (Self::Write { .. }, Self::Fetch { .. }) => false,
         }
     }
 }

@@ -30,5 +30,8 @@ pub use event::{Event, EventBody, PartKind, SessionState};
 pub use id::{ArtifactId, AskId, BlobId, CallId, EntryId, PartId, Seq, SessionId, Timestamp, TurnId};
 pub use intent::{Effect, Intent, Mode, Tier};
 pub use message::{Content, Message, ModelRef, ToolCall, ToolInput, ToolSpec};
-pub use service::{EventStream, OpenSession, Prompt, Service, ServiceError, SessionChange, SessionFilter, SessionInfo, Snapshot};
+pub use service::{
+    EventStream, OpenSession, Prompt, Service, ServiceError, SessionChange, SessionFilter, SessionInfo,
+    Snapshot,
+};
 pub use usage::{Cost, Usage};

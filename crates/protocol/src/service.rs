@@ -60,9 +60,11 @@ pub trait Service: Send + Sync {
     /// A session as it is now. It need not be open.
     async fn get(&self, session: &SessionId) -> Result<Snapshot, ServiceError>;
 
-    /// Every event after `after`, then those to come. Nothing is missing and
-    /// nothing comes twice: a part that was completed meanwhile comes as its
-    /// entry alone, one that is still open as the deltas after `after`.
+    /// Every event after `after`, then those to come. No entry is missing and
+    /// nothing comes twice. Deltas of what has been completed meanwhile may be
+    /// left out, because the entry that completes it has it whole; of what is
+    /// still open every delta comes. Of the output of a running call only the
+    /// latest part is kept for those who come late.
     async fn subscribe(&self, session: &SessionId, after: Seq) -> Result<EventStream, ServiceError>;
 
     /// Ends a session's activity in this process: what is under way is

@@ -7,9 +7,9 @@
 use std::collections::HashMap;
 
 use crate::ask::Ask;
-use crate::entry::{CallResult, Decision, Delivery, Entry, EntryBody, Finish, StopReason};
+use crate::entry::{CallResult, Decision, Delivery, Entry, EntryBody, StopReason};
 use crate::event::{Event, EventBody, PartKind, SessionState};
-use crate::id::{CallId, EntryId, PartId, Seq, TurnId};
+use crate::id::{CallId, EntryId, PartId, Seq, Timestamp, TurnId};
 use crate::intent::{Intent, Mode};
 use crate::message::{AssistantPart, Content, ModelRef, ToolCall};
 use crate::usage::{Cost, Usage};
@@ -95,6 +95,8 @@ pub struct CallItem {
     pub output: String,
     /// What became of it.
     pub result: Option<CallResult>,
+    /// When it was over.
+    pub ended: Option<Timestamp>,
 }
 
 /// A message that waits.
@@ -154,7 +156,9 @@ impl Transcript {
     /// Calls without a result, in order: with whether each has begun.
     pub fn open_calls(&self) -> impl Iterator<Item = (&ToolCall, bool)> {
         self.items.iter().filter_map(|item| match item {
-            Item::Call(item) if item.result.is_none() => item.call.as_ref().map(|call| (call, item.started.is_some())),
+            Item::Call(item) if item.result.is_none() => {
+                item.call.as_ref().map(|call| (call, item.started.is_some()))
+            }
             _ => None,
         })
     }
@@ -204,7 +208,7 @@ impl Transcript {
                     item.output.push_str(delta);
                 }
             }
-            EventBody::Retrying { .. } => {}
+            EventBody::Retrying { .. } | EventBody::Broken { .. } => {}
         }
     }
 
@@ -235,10 +239,10 @@ impl Transcript {
                 }
             }
             EntryBody::Part { part, body, .. } => self.complete(part, body),
-            EntryBody::StepEnded { usage, cost, finish, .. } => {
+            EntryBody::StepEnded { usage, cost, .. } => {
                 self.usage += usage.unwrap_or_default();
                 self.cost += *cost;
-                self.end_step(finish);
+                self.end_step();
             }
             EntryBody::Asked { ask } => self.asks.push(ask.clone()),
             EntryBody::Decided { call, decision } => {
@@ -256,6 +260,7 @@ impl Transcript {
                 self.asks.retain(|ask| ask.call != *call);
                 if let Some(item) = self.call_mut(call) {
                     item.result = Some(result.clone());
+                    item.ended = Some(entry.at);
                     item.output = String::new();
                 }
             }
@@ -269,21 +274,20 @@ impl Transcript {
             }
             EntryBody::ModelChanged { model } => self.model = Some(model.clone()),
             EntryBody::ModeChanged { mode } => self.mode = Some(*mode),
-            EntryBody::Recovered { message } => self.items.push(Item::Recovered { message: message.clone() }),
+            EntryBody::Recovered { message } => {
+                // Nobody waits any more for what the dead process had asked.
+                self.asks.clear();
+                self.items.push(Item::Recovered { message: message.clone() });
+            }
         }
     }
 
-    fn end_step(&mut self, finish: &Finish) {
+    fn end_step(&mut self) {
         if let Some(turn) = &mut self.turn {
             turn.step_open = false;
         }
-        // Parts that never became an entry are those of a try that was given up.
-        match finish {
-            Finish::Stop | Finish::ToolCalls | Finish::Length | Finish::Refusal | Finish::Other { .. } => {}
-            Finish::Interrupted | Finish::Died | Finish::Error { .. } => {}
-        }
-        for item in &mut self.items {
-            if let Item::Said { open, .. } = item {
+        for index in std::mem::take(&mut self.parts).into_values() {
+            if let Some(Item::Said { open, .. }) = self.items.get_mut(index) {
                 *open = false;
             }
         }
@@ -315,7 +319,9 @@ impl Transcript {
 
     fn complete(&mut self, part: &PartId, body: &AssistantPart) {
         let item = match body {
-            AssistantPart::Text { text } => Item::Said { kind: PartKind::Text, text: text.clone(), open: false },
+            AssistantPart::Text { text } => {
+                Item::Said { kind: PartKind::Text, text: text.clone(), open: false }
+            }
             AssistantPart::Reasoning { text, .. } => {
                 Item::Said { kind: PartKind::Reasoning, text: text.clone(), open: false }
             }
@@ -327,7 +333,9 @@ impl Transcript {
         };
         let index = match self.parts.remove(part) {
             Some(index) => {
-                self.items[index] = item;
+                if let Some(place) = self.items.get_mut(index) {
+                    *place = item;
+                }
                 index
             }
             None => {
@@ -351,6 +359,7 @@ impl CallItem {
             started: None,
             output: String::new(),
             result: None,
+            ended: None,
         }
     }
 }
@@ -363,3 +372,6 @@ pub enum Liveness {
     /// No process does.
     Dead,
 }
+
+#[cfg(test)]
+mod tests;

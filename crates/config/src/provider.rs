@@ -1,0 +1,83 @@
+//! What can be set about a provider of models and its models.
+//!
+//! Which wires exist and what a missing value means, the model layer knows.
+//! None of this may come from a project: it would send keys elsewhere.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::secret::{Secret, ServerUrl};
+
+/// A provider of models.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ProviderSettings {
+    /// The protocol that the provider speaks.
+    pub wire: Option<String>,
+    /// Where its API begins: `https://…` or `http://…`.
+    #[schemars(extend("format" = "http-url"))]
+    pub base_url: Option<ServerUrl>,
+    /// The key itself. Better kept in an environment variable, see `key_env`.
+    pub key: Option<Secret>,
+    /// The environment variable that holds the key, or several: the first that is set counts.
+    pub key_env: Option<KeyEnvironment>,
+    /// Headers to send with every request.
+    #[schemars(extend("x-rein-entry" = "HEADER"))]
+    pub headers: BTreeMap<String, Secret>,
+    /// Models of this provider by the name it knows them by.
+    #[schemars(extend("x-rein-entry" = "MODEL"))]
+    pub models: BTreeMap<String, ModelSettings>,
+}
+
+/// A model of a provider.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ModelSettings {
+    /// Tokens that fit into its window.
+    #[schemars(range(min = 1))]
+    pub context: Option<u64>,
+    /// Tokens that it can answer with at most.
+    #[schemars(range(min = 1))]
+    pub output: Option<u64>,
+    /// US dollars for a million input tokens.
+    #[schemars(range(min = 0))]
+    pub input_price: Option<f64>,
+    /// US dollars for a million output tokens.
+    #[schemars(range(min = 0))]
+    pub output_price: Option<f64>,
+    /// US dollars for a million input tokens read from the cache.
+    #[schemars(range(min = 0))]
+    pub cache_read_price: Option<f64>,
+    /// US dollars for a million input tokens written to the cache.
+    #[schemars(range(min = 0))]
+    pub cache_write_price: Option<f64>,
+}
+
+/// The name of an environment variable.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(extend("format" = "variable"))]
+pub struct VariableName(String);
+
+/// Environment variables to look for a key in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum KeyEnvironment {
+    /// This one.
+    One(VariableName),
+    /// The first of these that is set.
+    FirstOf(Vec<VariableName>),
+}
+
+impl KeyEnvironment {
+    /// The variables, in the order to look.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let names = match self {
+            Self::One(name) => std::slice::from_ref(name),
+            Self::FirstOf(names) => names,
+        };
+        names.iter().map(|name| name.0.as_str())
+    }
+}

@@ -1,0 +1,139 @@
+//! What can be set. One field a setting: its type, its default and its doc
+//! comment are all there is to write; checks, messages, variables, schema and
+//! reference follow from them.
+//!
+//! A project may set a field only if it carries the mark `x-rein-project`:
+//! `"yes"`, or `"narrower"` where `project` compares the value with the user's.
+//! Permissions are not a field: they are rules in layers, see `permission`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use rein_protocol::{Mode, ModelRef};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::provider::ProviderSettings;
+use crate::secret::ServerUrl;
+
+/// Settings of rein.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// The model to use, as `provider/model`.
+    #[schemars(extend("format" = "model", "x-rein-project" = "yes"))]
+    pub model: Option<ModelRef>,
+    /// How much runs without asking. A project can only choose a stricter mode than the user's; from the
+    /// strictest: `plan`, `tight`, `write`, `free`.
+    #[schemars(extend("x-rein-project" = "narrower"))]
+    pub mode: Mode,
+    /// After how many steps a turn ends; 0 means never. A project can only lower it.
+    #[schemars(extend("x-rein-project" = "narrower"))]
+    pub max_steps: u32,
+    /// The shell that runs commands: an absolute path, or a name to be looked for in `PATH`. If not set, rein
+    /// chooses one.
+    #[schemars(extend("format" = "program"))]
+    pub shell: Option<PathBuf>,
+    /// Running commands.
+    pub bash: BashSettings,
+    /// Talking to servers.
+    pub network: NetworkSettings,
+    /// Trying again after errors that pass.
+    pub retry: RetrySettings,
+    /// Keeping sessions.
+    pub store: StoreSettings,
+    /// Providers of models by name: more of them, or other values for those that rein knows.
+    #[schemars(extend("x-rein-entry" = "PROVIDER", "propertyNames" = { "pattern": "^[^/]+$" }))]
+    pub provider: BTreeMap<String, ProviderSettings>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            model: None,
+            mode: Mode::Tight,
+            max_steps: 125,
+            shell: None,
+            bash: BashSettings::default(),
+            network: NetworkSettings::default(),
+            retry: RetrySettings::default(),
+            store: StoreSettings::default(),
+            provider: BTreeMap::new(),
+        }
+    }
+}
+
+/// Running commands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct BashSettings {
+    /// Seconds that a command may run if the model does not say how long.
+    #[schemars(range(min = 1, max = 3600), extend("x-rein-project" = "yes"))]
+    pub timeout: u32,
+}
+
+impl Default for BashSettings {
+    fn default() -> Self {
+        Self { timeout: 120 }
+    }
+}
+
+/// Talking to servers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct NetworkSettings {
+    /// Seconds until an attempt to connect is given up.
+    #[schemars(range(min = 1, max = 600), extend("x-rein-project" = "yes"))]
+    pub connect_timeout: u32,
+    /// Seconds of silence after which a stream counts as dead.
+    #[schemars(range(min = 1, max = 3600), extend("x-rein-project" = "yes"))]
+    pub idle_timeout: u32,
+    /// The proxy for all connections: `http://`, `https://`, `socks5://` or `socks5h://`. If not set, the usual
+    /// variables (`HTTPS_PROXY`, `NO_PROXY`, …) decide.
+    #[schemars(extend("format" = "proxy-url"))]
+    pub proxy: Option<ServerUrl>,
+}
+
+impl Default for NetworkSettings {
+    fn default() -> Self {
+        Self { connect_timeout: 10, idle_timeout: 120, proxy: None }
+    }
+}
+
+/// Trying again after errors that pass.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RetrySettings {
+    /// How often a call to a model is tried in all; 1 means that it is never tried again.
+    #[schemars(range(min = 1, max = 100), extend("x-rein-project" = "yes"))]
+    pub attempts: u32,
+    /// Milliseconds before the second attempt; each further wait is twice as long. What a server asks for
+    /// comes first.
+    #[schemars(range(min = 1, max = 60000), extend("x-rein-project" = "yes"))]
+    pub base_delay_ms: u32,
+}
+
+impl Default for RetrySettings {
+    fn default() -> Self {
+        Self { attempts: 6, base_delay_ms: 2000 }
+    }
+}
+
+/// Keeping sessions.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StoreSettings {
+    /// What a power cut may cost. A crash of rein costs nothing either way.
+    pub durability: Durability,
+}
+
+/// When an entry must have reached the disk itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Durability {
+    /// Within a second: a power cut may cost the last one.
+    #[default]
+    Second,
+    /// Before work goes on: a power cut costs nothing, and every entry waits for the disk.
+    Every,
+}

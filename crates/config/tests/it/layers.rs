@@ -1,0 +1,237 @@
+//! Which layer wins, and that every value says where it comes from.
+
+use insta::assert_snapshot;
+use rein_config::{Durability, Flag, Origin, Settings, ShowOrigin, Source};
+use rein_protocol::Mode;
+
+use crate::Fixture;
+
+#[test]
+fn each_layer_wins_over_the_ones_before_it() {
+    let name = |fixture: &Fixture| {
+        let loaded = fixture.load();
+        let origin = &loaded.origins["max_steps"];
+        (loaded.settings.max_steps, origin.source, fixture.shorten(&origin.to_string()))
+    };
+    let mut fixture = Fixture::new();
+    assert_eq!(name(&fixture), (125, Source::Default, "default".to_owned()));
+    fixture = fixture.user("# mine\nmax_steps = 50\n");
+    assert_eq!(name(&fixture), (50, Source::User, "/home/config/config.toml:2".to_owned()));
+    fixture = fixture.project("max_steps = 40");
+    assert_eq!(name(&fixture), (40, Source::Project, "/repo/.rein/config.toml:1".to_owned()));
+    fixture = fixture.variable("REIN_MAX_STEPS", "30");
+    assert_eq!(name(&fixture), (30, Source::Environment, "$REIN_MAX_STEPS".to_owned()));
+    fixture = fixture.assign("max_steps=20");
+    assert_eq!(name(&fixture), (20, Source::Flag, "-c".to_owned()));
+    fixture = fixture.flag(Flag::new("--max-steps", ["max_steps"], "0"));
+    assert_eq!(name(&fixture), (0, Source::Flag, "--max-steps".to_owned()));
+}
+
+#[test]
+fn nothing_set_is_the_defaults() {
+    let fixture = Fixture::new();
+    let loaded = fixture.load();
+    assert_eq!(loaded.settings, Settings::default());
+    assert!(loaded.origins.values().all(|origin| *origin == Origin::default_value()));
+    assert_eq!((loaded.files, loaded.permission, loaded.warnings), (vec![], vec![], vec![]));
+    assert_snapshot!(fixture.load().show(ShowOrigin::Yes), @r#"
+    mode = "tight"  # default
+    max_steps = 125  # default
+    bash.timeout = 120  # default
+    network.connect_timeout = 10  # default
+    network.idle_timeout = 120  # default
+    retry.attempts = 6  # default
+    retry.base_delay_ms = 2000  # default
+    store.durability = "second"  # default
+    # model is not set
+    # shell is not set
+    # network.proxy is not set
+    "#);
+}
+
+#[test]
+fn every_key_without_a_made_up_name_has_a_variable() {
+    let mut fixture = Fixture::new();
+    for (name, value) in [
+        ("REIN_MODEL", "openai/gpt-5"),
+        ("REIN_MODE", "plan"),
+        ("REIN_MAX_STEPS", "1"),
+        ("REIN_SHELL", "/bin/dash"),
+        ("REIN_BASH_TIMEOUT", "2"),
+        ("REIN_NETWORK_CONNECT_TIMEOUT", "3"),
+        ("REIN_NETWORK_IDLE_TIMEOUT", "4"),
+        ("REIN_NETWORK_PROXY", "socks5://ada:hunter2@localhost:1080"),
+        ("REIN_RETRY_ATTEMPTS", "5"),
+        ("REIN_RETRY_BASE_DELAY_MS", "6"),
+        ("REIN_STORE_DURABILITY", "every"),
+        // Not ours, and not said to be wrong.
+        ("REIN_HOME", "/elsewhere"),
+        ("REIN_PERMISSION_BASH", "allow"),
+        ("REIN_NO_SUCH_THING", "x"),
+    ] {
+        fixture = fixture.variable(name, value);
+    }
+    let loaded = fixture.load();
+    assert!(
+        loaded.origins.values().all(|origin| origin.source == Source::Environment),
+        "{:?}",
+        loaded.origins
+    );
+    assert!(loaded.permission.is_empty());
+    assert_eq!(loaded.settings.mode, Mode::Plan);
+    assert_eq!(loaded.settings.store.durability, Durability::Every);
+    assert_snapshot!(loaded.show(ShowOrigin::Yes), @r#"
+    model = "openai/gpt-5"  # $REIN_MODEL
+    mode = "plan"  # $REIN_MODE
+    max_steps = 1  # $REIN_MAX_STEPS
+    shell = "/bin/dash"  # $REIN_SHELL
+    bash.timeout = 2  # $REIN_BASH_TIMEOUT
+    network.connect_timeout = 3  # $REIN_NETWORK_CONNECT_TIMEOUT
+    network.idle_timeout = 4  # $REIN_NETWORK_IDLE_TIMEOUT
+    network.proxy = "socks5://********@localhost:1080"  # $REIN_NETWORK_PROXY
+    retry.attempts = 5  # $REIN_RETRY_ATTEMPTS
+    retry.base_delay_ms = 6  # $REIN_RETRY_BASE_DELAY_MS
+    store.durability = "every"  # $REIN_STORE_DURABILITY
+    "#);
+}
+
+#[test]
+fn an_empty_variable_is_not_set() {
+    let fixture = Fixture::new().user("mode = 'plan'").variable("REIN_MODE", "");
+    assert_eq!(fixture.load().settings.mode, Mode::Plan);
+}
+
+const PROVIDER: &str = r#"
+model = "local/qwen3"
+
+[provider.local]
+wire = "openai-chat"
+base_url = "http://ada:hunter2@localhost:8080/v1"
+key = "sk-hunter2"
+key_env = ["LOCAL_KEY", "OTHER_KEY"]
+headers = { Authorization = "Bearer hunter2" }
+
+[provider.local.models.qwen3]
+context = 32768
+output = 4_096
+input_price = 3
+cache_read_price = 0.3
+
+[provider.local.models."org/small model"]
+"#;
+
+#[test]
+fn providers_are_read_whole_and_shown_without_their_secrets() {
+    let fixture = Fixture::new().user(PROVIDER);
+    let loaded = fixture.load();
+
+    let local = &loaded.settings.provider["local"];
+    assert_eq!(local.key.as_ref().unwrap().expose(), "sk-hunter2");
+    assert_eq!(local.headers["Authorization"].expose(), "Bearer hunter2");
+    assert_eq!(local.base_url.as_ref().unwrap().expose(), "http://ada:hunter2@localhost:8080/v1");
+    assert_eq!(local.key_env.as_ref().unwrap().names().collect::<Vec<_>>(), ["LOCAL_KEY", "OTHER_KEY"]);
+    assert_eq!(local.models.keys().collect::<Vec<_>>(), ["org/small model", "qwen3"]);
+    assert_eq!(local.models["qwen3"].input_price, Some(3.0));
+
+    let shown = [
+        loaded.show(ShowOrigin::Yes),
+        loaded.show(ShowOrigin::No),
+        loaded.show_json().to_string(),
+        format!("{loaded:?}"),
+        serde_json::to_string(&loaded.settings).unwrap(),
+    ];
+    for text in &shown {
+        assert!(text.contains("********") && !text.contains("hunter2"), "{text}");
+    }
+    let provider: Vec<&str> = shown[0].lines().filter(|line| line.starts_with("provider")).collect();
+    assert_snapshot!(fixture.shorten(&provider.join("\n")), @r#"
+    provider.local.wire = "openai-chat"  # /home/config/config.toml:5
+    provider.local.base_url = "http://********@localhost:8080/v1"  # /home/config/config.toml:6
+    provider.local.key = "********"  # /home/config/config.toml:7
+    provider.local.key_env = ["LOCAL_KEY", "OTHER_KEY"]  # /home/config/config.toml:8
+    provider.local.headers.Authorization = "********"  # /home/config/config.toml:9
+    provider.local.models."org/small model" = {}  # /home/config/config.toml:17
+    provider.local.models.qwen3.context = 32768  # /home/config/config.toml:12
+    provider.local.models.qwen3.output = 4096  # /home/config/config.toml:13
+    provider.local.models.qwen3.input_price = 3.0  # /home/config/config.toml:14
+    provider.local.models.qwen3.cache_read_price = 0.3  # /home/config/config.toml:15
+    "#);
+}
+
+#[test]
+fn what_is_shown_can_be_read_again() {
+    let shown = Fixture::new()
+        .user(format!("shell = 'a\\u001b\"b'\n{PROVIDER}\n[permission.bash]\n\"git \\\"x\\\" *\" = 'ask'"))
+        .load()
+        .show(ShowOrigin::Yes);
+    let again = Fixture::new().user(&shown);
+    assert_eq!(again.load().settings.shell.as_ref().unwrap().to_str(), Some("a\\u001b\"b"));
+    assert_eq!(again.load().permission[0].rules[0].pattern, "git \"x\" *");
+}
+
+#[test]
+fn flags_reach_every_key_and_need_quotes_only_in_keys() {
+    let fixture = Fixture::new()
+        .user("[provider.x]\nkey_env = 'A'\nmodels.m.context = 1")
+        .assign("provider.x.models.m.context=2")
+        .assign("provider.x.key_env=['B', 'C']")
+        .assign(r#"provider.y.models."org/m"={}"#)
+        .assign("model='a/b'")
+        .assign(r#"permission.bash."git *"=ask"#)
+        .assign("permission.bash={ 'rm *' = 'deny', '*' = 'allow' }");
+    let loaded = fixture.load();
+    assert_eq!(loaded.settings.model.as_ref().unwrap().to_string(), "a/b");
+    assert_eq!(loaded.settings.provider["x"].models["m"].context, Some(2));
+    assert_eq!(
+        loaded.settings.provider["x"].key_env.as_ref().unwrap().names().collect::<Vec<_>>(),
+        ["B", "C"]
+    );
+    assert!(loaded.settings.provider["y"].models.contains_key("org/m"));
+    let rules: Vec<(&str, &str)> =
+        loaded.permission[0].rules.iter().map(|rule| (rule.pattern.as_str(), rule.action.name())).collect();
+    assert_eq!(rules, [("git *", "ask"), ("rm *", "deny"), ("*", "allow")]);
+}
+
+#[test]
+fn a_table_that_only_says_that_it_exists_keeps_what_another_layer_says() {
+    let fixture = Fixture::new().user("[provider.x]\nmodels.m.context = 1").assign("provider.x={}");
+    assert_eq!(fixture.load().settings.provider["x"].models["m"].context, Some(1));
+}
+
+#[test]
+fn programs_get_the_same_as_json() {
+    let fixture = Fixture::new()
+        .user("max_steps = 5\nprovider.x.key = 'hunter2'\npermission.edit = 'ask'")
+        .project("shell = 'zsh'")
+        .variable("REIN_MODE", "plan");
+    let text = serde_json::to_string_pretty(&fixture.load().show_json()).unwrap();
+    let mut shown: serde_json::Value = serde_json::from_str(&fixture.shorten(&text)).unwrap();
+    let settings = shown["settings"].as_array_mut().unwrap();
+    settings.retain(|setting| setting["origin"]["source"] != "default");
+    assert_eq!(
+        shown,
+        serde_json::json!({
+            "workspace": "/repo",
+            "files": ["/home/config/config.toml", "/repo/.rein/config.toml"],
+            "settings": [
+                { "key": "mode", "value": "plan", "origin": { "source": "environment", "name": "REIN_MODE" } },
+                {
+                    "key": "max_steps", "value": 5,
+                    "origin": { "source": "user", "file": "/home/config/config.toml", "line": 1 },
+                },
+                {
+                    "key": "provider.x.key", "value": "********",
+                    "origin": { "source": "user", "file": "/home/config/config.toml", "line": 2 },
+                },
+            ],
+            "permission": [{
+                "permission": "edit", "pattern": "*", "action": "ask",
+                "origin": { "source": "user", "file": "/home/config/config.toml", "line": 3 },
+            }],
+            "warnings": [
+                "/repo/.rein/config.toml:1: `shell` is ignored: a project may not set it, because it could run \
+                 a program of its own with every command; set it in your own config.toml"
+            ],
+        })
+    );
+}
