@@ -18,11 +18,15 @@ pub enum Effect {
     /// Reads a file or what is below a directory.
     Read {
         /// Which.
+        #[serde(with = "crate::path_text")]
+        #[schemars(with = "String")]
         path: PathBuf,
     },
     /// Creates or changes a file.
     Write {
         /// Which.
+        #[serde(with = "crate::path_text")]
+        #[schemars(with = "String")]
         path: PathBuf,
     },
     /// Runs a command line in a shell.
@@ -30,6 +34,8 @@ pub enum Effect {
         /// As the shell gets it.
         command: String,
         /// Where.
+        #[serde(with = "crate::path_text")]
+        #[schemars(with = "String")]
         cwd: PathBuf,
     },
     /// Talks to a host.
@@ -158,6 +164,14 @@ mod tests {
     }
     fn fetch() -> Effect {
         Effect::Fetch { url: "https://example.com".into() }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_that_is_not_utf_8_can_be_written() {
+        use std::os::unix::ffi::OsStrExt;
+        let effect = Effect::Write { path: std::ffi::OsStr::from_bytes(b"/w/a\xff").into() };
+        assert_eq!(serde_json::to_string(&effect).unwrap(), "{\"type\":\"write\",\"path\":\"/w/a\u{fffd}\"}");
     }
 
     #[test]

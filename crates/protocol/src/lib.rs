@@ -19,6 +19,7 @@ pub mod event;
 pub mod id;
 pub mod intent;
 pub mod message;
+mod path_text;
 pub mod service;
 pub mod transcript;
 pub mod usage;

@@ -134,6 +134,8 @@ pub struct SessionInfo {
     /// Its name.
     pub id: SessionId,
     /// Where it works.
+    #[serde(with = "crate::path_text")]
+    #[schemars(with = "String")]
     pub workspace: PathBuf,
     /// What it is about: the beginning of the first prompt.
     pub title: String,
