@@ -1,1 +1,31 @@
-//! The session actor, the turn, dispatch, and what the model is sent.
+//! The core of rein: sessions as actors, the turn, dispatch, and what a model
+//! is sent.
+//!
+//! The way in is [`Engine`], which implements `protocol::Service`. A session is
+//! one actor that alone writes its journal, judges calls and publishes events;
+//! a turn is a task that asks the model and dispatches its calls, and records
+//! everything through the actor before it happens.
+//!
+//! Layout: `service` finds and opens sessions; `session` is the actor with its
+//! journal, its gatekeeper and the link to it; `turn` and `step` are the loop;
+//! `assembler` demultiplexes a stream; `dispatch` takes a call through intent,
+//! gate, run, bound and record; `context` and `prompt` make what is sent;
+//! `hub` serves subscribers; `doom`, `recover` and `remember` are what they say.
+
+mod assembler;
+mod context;
+mod dispatch;
+mod doom;
+mod hub;
+mod options;
+mod prompt;
+mod recover;
+mod remember;
+mod service;
+mod session;
+mod step;
+mod turn;
+
+pub use options::{EngineOptions, EngineSettings};
+pub use rein_permission::Presence;
+pub use service::Engine;

@@ -39,6 +39,8 @@ pub struct Transcript {
     pub seq: Seq,
     /// The last entry folded.
     pub leaf: Option<EntryId>,
+    /// Where the words of the answer begin among the items.
+    answer_start: usize,
     calls: HashMap<CallId, usize>,
     parts: HashMap<PartId, usize>,
 }
@@ -137,6 +139,7 @@ impl Default for Transcript {
             cost: Cost::ZERO,
             seq: Seq::START,
             leaf: None,
+            answer_start: 0,
             calls: HashMap::new(),
             parts: HashMap::new(),
         }
@@ -172,18 +175,18 @@ impl Transcript {
         }
     }
 
-    /// What the model last said to the person: its words after the last call or message.
+    /// What the model last said to the person: its words since the last step that called something.
     #[must_use]
     pub fn answer(&self) -> String {
-        let mut texts: Vec<&str> = Vec::new();
-        for item in self.items.iter().rev() {
-            match item {
-                Item::Said { kind: PartKind::Text, text, .. } => texts.push(text),
-                Item::Call(_) | Item::User { .. } => break,
-                Item::Said { .. } | Item::Ended { .. } | Item::Recovered { .. } => {}
-            }
-        }
-        texts.reverse();
+        let texts: Vec<&str> = self
+            .items
+            .iter()
+            .skip(self.answer_start)
+            .filter_map(|item| match item {
+                Item::Said { kind: PartKind::Text, text, .. } => Some(text.as_str()),
+                _ => None,
+            })
+            .collect();
         texts.join("\n\n")
     }
 
@@ -232,6 +235,11 @@ impl Transcript {
                 }
             }
             EntryBody::StepStarted { step, model, .. } => {
+                // An answer that was cut goes on in the next step; one with calls was not the last word.
+                let since = self.items.get(self.answer_start..).unwrap_or_default();
+                if since.iter().any(|item| matches!(item, Item::Call(_) | Item::User { .. })) {
+                    self.answer_start = self.items.len();
+                }
                 self.model = Some(model.clone());
                 if let Some(turn) = &mut self.turn {
                     turn.steps = *step;

@@ -1,0 +1,145 @@
+//! What the model is sent: a pure function of a branch of the journal.
+//!
+//! The messages of one branch are always a valid conversation: an answer, then
+//! the results of its calls in the order of the calls, then what the person
+//! said. The same entries give the same messages, byte for byte, and a longer
+//! branch only adds to the end, so that a provider's cache holds.
+
+use std::collections::HashMap;
+
+use rein_protocol::message::AssistantPart;
+use rein_protocol::{
+    CallId, CallResult, Content, Delivery, Entry, EntryBody, Finish, Message, ModelRef, ToolCall,
+};
+
+const INTERRUPTED: &str = "[The user interrupted you here.]";
+const CUT_OFF: &str = "[Your answer was cut off by a lost connection. Go on from where it stopped.]";
+const STEER_BEFORE: &str = "[The user sent this while you were working. Take it into account from now on:]";
+
+/// The conversation of a branch.
+pub(crate) fn messages<'a>(branch: impl IntoIterator<Item = &'a Entry>) -> Vec<Message> {
+    let mut builder = Builder::default();
+    for entry in branch {
+        builder.entry(entry);
+    }
+    builder.finish()
+}
+
+#[derive(Default)]
+struct Builder {
+    messages: Vec<Message>,
+    answer: Option<Answer>,
+    results: HashMap<CallId, CallResult>,
+    /// Words of rein that go before the person's next ones.
+    note: Option<&'static str>,
+}
+
+/// The answer whose step or calls are still under way.
+struct Answer {
+    model: ModelRef,
+    parts: Vec<AssistantPart>,
+}
+
+impl Answer {
+    fn calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.parts.iter().filter_map(|part| match part {
+            AssistantPart::Call(call) => Some(call),
+            AssistantPart::Text { .. } | AssistantPart::Reasoning { .. } => None,
+        })
+    }
+}
+
+impl Builder {
+    fn entry(&mut self, entry: &Entry) {
+        match &entry.body {
+            EntryBody::User { content, delivery, .. } => self.user(content, *delivery),
+            EntryBody::StepStarted { model, .. } => {
+                self.close_answer();
+                self.say_note();
+                self.answer = Some(Answer { model: model.clone(), parts: Vec::new() });
+            }
+            EntryBody::Part { body, .. } => {
+                if let Some(answer) = &mut self.answer {
+                    answer.parts.push(body.clone());
+                }
+            }
+            EntryBody::StepEnded { finish, .. } => self.end_step(finish),
+            EntryBody::CallEnded { call, result } => {
+                self.results.insert(call.clone(), result.clone());
+            }
+            EntryBody::Queued { .. }
+            | EntryBody::Asked { .. }
+            | EntryBody::Decided { .. }
+            | EntryBody::CallStarted { .. }
+            | EntryBody::TurnEnded { .. }
+            | EntryBody::ModelChanged { .. }
+            | EntryBody::ModeChanged { .. }
+            | EntryBody::Recovered { .. } => {}
+        }
+    }
+
+    fn end_step(&mut self, finish: &Finish) {
+        let Some(answer) = &self.answer else { return };
+        let has_words = answer.parts.iter().any(|part| matches!(part, AssistantPart::Text { .. }));
+        let has_calls = answer.calls().next().is_some();
+        self.note = match finish {
+            Finish::Interrupted => Some(INTERRUPTED),
+            // With calls, their results are what the model goes on from.
+            Finish::Error { .. } | Finish::Died if has_words && !has_calls => Some(CUT_OFF),
+            Finish::Error { .. } | Finish::Died => None,
+            Finish::Stop | Finish::ToolCalls | Finish::Length | Finish::Refusal | Finish::Other { .. } => {
+                None
+            }
+        };
+    }
+
+    fn user(&mut self, content: &[Content], delivery: Delivery) {
+        self.close_answer();
+        let mut words = Vec::new();
+        let note = self.note.take();
+        words.extend(note.map(Content::text));
+        if delivery == Delivery::Steer {
+            words.push(Content::text(STEER_BEFORE));
+        }
+        words.extend_from_slice(content);
+        self.messages.push(Message::User { content: words });
+    }
+
+    /// Moves the answer and the results of its calls to the conversation.
+    fn close_answer(&mut self) {
+        let Some(answer) = self.answer.take() else { return };
+        if answer.parts.is_empty() {
+            return;
+        }
+        let results: Vec<Message> = answer.calls().filter_map(|call| self.result_of(call)).collect();
+        self.messages.push(Message::Assistant { model: answer.model, parts: answer.parts });
+        self.messages.extend(results);
+    }
+
+    fn result_of(&self, call: &ToolCall) -> Option<Message> {
+        let result = self.results.get(&call.id)?;
+        Some(Message::Tool {
+            call: call.id.clone(),
+            wire_id: call.wire_id.clone(),
+            tool: call.tool.clone(),
+            content: result.content.clone(),
+            is_error: result.status.is_error(),
+        })
+    }
+
+    /// Says the note by itself, where nothing of the person's follows that it could go with.
+    fn say_note(&mut self) {
+        if let Some(note) = self.note.take() {
+            self.messages.push(Message::User { content: vec![Content::text(note)] });
+        }
+    }
+
+    fn finish(mut self) -> Vec<Message> {
+        self.close_answer();
+        self.say_note();
+        self.messages
+    }
+}
+
+#[cfg(test)]
+mod tests;

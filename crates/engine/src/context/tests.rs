@@ -1,0 +1,188 @@
+//! The conversation that a branch gives.
+
+use rein_protocol::message::AssistantPart;
+use rein_protocol::{
+    CallResult, CallStatus, Cost, Display, EntryId, PartId, Seq, SessionId, Timestamp, ToolInput, TurnId,
+};
+
+use super::*;
+
+struct Branch {
+    turn: TurnId,
+    entries: Vec<Entry>,
+}
+
+impl Branch {
+    fn new() -> Self {
+        Self { turn: TurnId::new(), entries: Vec::new() }
+    }
+
+    fn add(&mut self, body: EntryBody) -> &mut Self {
+        self.entries.push(Entry {
+            id: EntryId::new(),
+            session: SessionId::new(),
+            parent: None,
+            seq: Seq(self.entries.len() as u64 + 1),
+            at: Timestamp(0),
+            body,
+        });
+        self
+    }
+
+    fn user(&mut self, text: &str, delivery: Delivery) -> &mut Self {
+        let (turn, content) = (self.turn.clone(), vec![Content::text(text)]);
+        self.add(EntryBody::User { turn, content, delivery, queued: None })
+    }
+
+    fn step(&mut self) -> &mut Self {
+        let turn = self.turn.clone();
+        self.add(EntryBody::StepStarted { turn, step: 1, model: model() })
+    }
+
+    fn part(&mut self, body: AssistantPart) -> &mut Self {
+        let turn = self.turn.clone();
+        self.add(EntryBody::Part { turn, part: PartId::new(), body })
+    }
+
+    fn end(&mut self, finish: Finish) -> &mut Self {
+        let turn = self.turn.clone();
+        self.add(EntryBody::StepEnded { turn, step: 1, finish, usage: None, cost: Cost::Unknown })
+    }
+
+    fn result(&mut self, call: &ToolCall, text: &str, status: CallStatus) -> &mut Self {
+        let result = CallResult {
+            status,
+            content: vec![Content::text(text)],
+            display: Display::default(),
+            artifact: None,
+            duration_ms: 0,
+        };
+        self.add(EntryBody::CallEnded { call: call.id.clone(), result })
+    }
+}
+
+fn model() -> ModelRef {
+    "test/model".parse().unwrap()
+}
+
+fn words(text: &str) -> AssistantPart {
+    AssistantPart::Text { text: text.to_owned() }
+}
+
+fn call(wire_id: &str) -> ToolCall {
+    let input = ToolInput::parse("{}");
+    ToolCall { id: CallId::new(), wire_id: wire_id.to_owned(), tool: "read".to_owned(), input }
+}
+
+fn user(texts: &[&str]) -> Message {
+    Message::User { content: texts.iter().map(|text| Content::text(*text)).collect() }
+}
+
+fn assistant(parts: &[AssistantPart]) -> Message {
+    Message::Assistant { model: model(), parts: parts.to_vec() }
+}
+
+fn tool(call: &ToolCall, text: &str, is_error: bool) -> Message {
+    Message::Tool {
+        call: call.id.clone(),
+        wire_id: call.wire_id.clone(),
+        tool: call.tool.clone(),
+        content: vec![Content::text(text)],
+        is_error,
+    }
+}
+
+#[test]
+fn results_follow_the_answer_in_the_order_of_its_calls_whenever_they_came() {
+    let (one, two) = (call("1"), call("2"));
+    let mut branch = Branch::new();
+    branch.user("go", Delivery::Prompt).step().part(words("both"));
+    branch.part(AssistantPart::Call(one.clone())).part(AssistantPart::Call(two.clone()));
+    branch.result(&two, "second", CallStatus::Completed).end(Finish::ToolCalls);
+    branch.result(&one, "first", CallStatus::Failed);
+    branch.step().part(words("done")).end(Finish::Stop);
+    let parts = [words("both"), AssistantPart::Call(one.clone()), AssistantPart::Call(two.clone())];
+    assert_eq!(
+        messages(&branch.entries),
+        [
+            user(&["go"]),
+            assistant(&parts),
+            tool(&one, "first", true),
+            tool(&two, "second", false),
+            assistant(&[words("done")]),
+        ]
+    );
+}
+
+#[test]
+fn an_answer_without_content_leaves_no_message() {
+    let mut branch = Branch::new();
+    branch.user("go", Delivery::Prompt).step().end(Finish::Error { message: "503".to_owned() });
+    branch.step().part(words("here")).end(Finish::Stop);
+    assert_eq!(messages(&branch.entries), [user(&["go"]), assistant(&[words("here")])]);
+}
+
+#[test]
+fn a_cut_answer_is_kept_and_the_model_is_asked_to_go_on() {
+    let mut branch = Branch::new();
+    branch.user("go", Delivery::Prompt).step().part(words("half of")).end(Finish::Died);
+    let sent = messages(&branch.entries);
+    assert_eq!(sent, [user(&["go"]), assistant(&[words("half of")]), user(&[CUT_OFF])]);
+    branch.step().part(words("it")).end(Finish::Stop);
+    let later = messages(&branch.entries);
+    assert_eq!(later[..3], sent[..], "what was sent before stays as it was");
+    assert_eq!(later[3..], [assistant(&[words("it")])]);
+}
+
+#[test]
+fn an_interruption_is_told_with_the_next_words() {
+    let mut branch = Branch::new();
+    branch.user("go", Delivery::Prompt).step().part(words("I will")).end(Finish::Interrupted);
+    branch.user("stop that", Delivery::Prompt);
+    assert_eq!(
+        messages(&branch.entries),
+        [user(&["go"]), assistant(&[words("I will")]), user(&[INTERRUPTED, "stop that"])]
+    );
+}
+
+#[test]
+fn a_steering_message_is_marked_as_such() {
+    let one = call("1");
+    let mut branch = Branch::new();
+    branch.user("go", Delivery::Prompt).step().part(AssistantPart::Call(one.clone())).end(Finish::Stop);
+    branch.result(&one, "x", CallStatus::Completed).user("not there", Delivery::Steer);
+    assert_eq!(messages(&branch.entries)[3], user(&[STEER_BEFORE, "not there"]));
+}
+
+#[test]
+fn a_longer_branch_only_adds_to_the_end() {
+    let (one, two) = (call("1"), call("2"));
+    let mut branch = Branch::new();
+    branch.user("go", Delivery::Prompt).step().part(AssistantPart::Call(one.clone())).end(Finish::ToolCalls);
+    branch.result(&one, "x", CallStatus::Unknown);
+    let mut sent = messages(&branch.entries);
+    let later: [&dyn Fn(&mut Branch); 4] = [
+        &|branch| {
+            branch.user("and", Delivery::Steer);
+        },
+        &|branch| {
+            branch.step().part(AssistantPart::Call(two.clone())).end(Finish::Stop);
+        },
+        &|branch| {
+            branch.result(&two, "y", CallStatus::Completed);
+        },
+        &|branch| {
+            branch.step().part(words("done")).end(Finish::Stop);
+        },
+    ];
+    for (index, step) in later.iter().enumerate() {
+        step(&mut branch);
+        // Between a call and its result nothing is sent.
+        if index == 1 {
+            continue;
+        }
+        let now = messages(&branch.entries);
+        assert_eq!(now[..sent.len()], sent[..]);
+        sent = now;
+    }
+}

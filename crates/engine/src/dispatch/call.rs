@@ -1,0 +1,231 @@
+//! One call, from its proposal to its recorded result.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::FutureExt;
+use rein_protocol::{
+    ArtifactId, CallResult, CallStatus, Content, Display, EntryBody, Intent, ToolCall, ToolInput,
+};
+use rein_tools::{Complaint, Outcome, Plan, arguments};
+
+use super::order::Place;
+use super::output::CallOutput;
+use super::{Desk, Ended};
+use crate::session::link::{Gate, GateRequest, Stopped};
+
+/// How long a tool may take to come to an end once it was told to stop.
+const STOP_GRACE: Duration = Duration::from_secs(5);
+/// How often what a call printed is shown while it runs.
+const LIVE_TICK: Duration = Duration::from_millis(33);
+
+/// What a call's end means for the turn.
+pub(super) enum Ending {
+    Usual,
+    Rejected,
+    DoomLoop(String),
+}
+
+/// A result that is not recorded yet.
+struct Finished {
+    ending: Ending,
+    status: CallStatus,
+    text: String,
+    display: Display,
+    artifact: Option<ArtifactId>,
+    duration: Duration,
+}
+
+impl Finished {
+    /// A call that did not run, or not to its end.
+    fn unfinished(status: CallStatus, display: Display, summary: &str, text: impl Into<String>) -> Self {
+        let display = Display { blocks: Vec::new(), ..display }.with_summary(summary);
+        Self {
+            ending: Ending::Usual,
+            status,
+            text: text.into(),
+            display,
+            artifact: None,
+            duration: Duration::ZERO,
+        }
+    }
+}
+
+/// Takes a durable call through all of its stations.
+pub(super) async fn run_call(
+    desk: Arc<Desk>,
+    call: ToolCall,
+    doom: Option<String>,
+    place: Place,
+) -> Result<Ended, Stopped> {
+    let stations = AssertUnwindSafe(pass_stations(&desk, &call, doom, &place)).catch_unwind().await;
+    let result = match stations {
+        Ok(result) => result?,
+        Err(_) => Finished::unfinished(
+            CallStatus::Failed,
+            Display::titled(call.tool.clone()),
+            "internal error",
+            "The tool failed with an internal error of rein. It may have done part of its work. Try another way.",
+        ),
+    };
+    let failed = result.status.is_error();
+    let recorded = CallResult {
+        status: result.status,
+        content: vec![Content::text(result.text.clone())],
+        display: result.display,
+        artifact: result.artifact,
+        duration_ms: u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX),
+    };
+    desk.link.record(vec![EntryBody::CallEnded { call: call.id.clone(), result: recorded }]).await?;
+    drop(place);
+    Ok(Ended { call: call.id, ending: result.ending, text: result.text, failed })
+}
+
+async fn pass_stations(
+    desk: &Desk,
+    call: &ToolCall,
+    doom: Option<String>,
+    place: &Place,
+) -> Result<Finished, Stopped> {
+    let plan = tokio::select! {
+        biased;
+        () = desk.cancel.cancelled() => return Ok(not_run(call)),
+        plan = plan_in_order(desk, call, place) => plan,
+    };
+    let plan = match plan {
+        Ok(plan) => plan,
+        Err(complaint) => {
+            let display = Display::titled(call.tool.clone());
+            return Ok(Finished::unfinished(CallStatus::Failed, display, "invalid call", complaint.0));
+        }
+    };
+    let intent = plan.intent().clone();
+    let gate = desk.link.gate(GateRequest {
+        turn: desk.turn.clone(),
+        call: call.id.clone(),
+        tool: call.tool.clone(),
+        intent: intent.clone(),
+        doom,
+    });
+    match gate.await? {
+        Gate::Go => Ok(run_plan(desk, call, plan, &intent).await),
+        Gate::Refused { text } => {
+            Ok(Finished::unfinished(CallStatus::Refused, intent.display, "refused", text))
+        }
+        Gate::Rejected { message } => Ok(rejected(intent, message)),
+        Gate::DoomLoop { text } => {
+            let mut result = Finished::unfinished(
+                CallStatus::Refused,
+                intent.display,
+                "refused: repeats itself",
+                text.clone(),
+            );
+            result.ending = Ending::DoomLoop(text);
+            Ok(result)
+        }
+        Gate::Withdrawn => Ok(not_run(call)),
+    }
+}
+
+fn not_run(call: &ToolCall) -> Finished {
+    let display = Display::titled(call.tool.clone());
+    Finished::unfinished(
+        CallStatus::NotRun,
+        display,
+        "not run",
+        "Not run: the user interrupted before this call began.",
+    )
+}
+
+fn rejected(intent: Intent, message: Option<String>) -> Finished {
+    let (text, ending) = match message {
+        Some(message) => (format!("The user rejected this call and said: {message}"), Ending::Usual),
+        None => ("The user rejected this call.".to_owned(), Ending::Rejected),
+    };
+    let mut result = Finished::unfinished(CallStatus::Rejected, intent.display, "rejected", text);
+    result.ending = ending;
+    result
+}
+
+/// Plans the call when everything before it that matters to it is over.
+async fn plan_in_order(desk: &Desk, call: &ToolCall, place: &Place) -> Result<Box<dyn Plan>, Complaint> {
+    place.wait_for_plans().await;
+    loop {
+        match plan(desk, call).await {
+            Ok(plan) => {
+                let intent = plan.intent().clone();
+                let blocked = place.is_blocked(&intent);
+                place.plan(intent.clone());
+                if !blocked {
+                    return Ok(plan);
+                }
+                place.wait_for_conflicts(&intent).await;
+            }
+            // An earlier call may be about to make it right.
+            Err(_) if place.is_behind_changes() => {
+                place.unclear();
+                place.wait_for_changes().await;
+            }
+            Err(complaint) => return Err(complaint),
+        }
+    }
+}
+
+async fn plan(desk: &Desk, call: &ToolCall) -> Result<Box<dyn Plan>, Complaint> {
+    let tools = &desk.bench.tools;
+    let Some(tool) = tools.get(&call.tool) else { return Err(tools.unknown(&call.tool)) };
+    match &call.input {
+        ToolInput::Json { value } => tool.plan(value.clone(), &desk.bench.scene).await,
+        ToolInput::Malformed { text, error } => Err(arguments::malformed(text, error, &tool.spec())),
+    }
+}
+
+/// Runs what was allowed, shows what it prints, and stops it when told to.
+async fn run_plan(desk: &Desk, call: &ToolCall, plan: Box<dyn Plan>, intent: &Intent) -> Finished {
+    let began = Instant::now();
+    let output = CallOutput::new(call.id.clone(), desk.link.clone(), desk.bench.artifacts.clone());
+    let mut sink = output.clone();
+    let outcome = {
+        let run = plan.run(&desk.bench.scene, &mut sink, &desk.cancel);
+        let overdue = stop_is_overdue(desk);
+        tokio::pin!(run, overdue);
+        let mut tick = tokio::time::interval(LIVE_TICK);
+        loop {
+            tokio::select! {
+                biased;
+                outcome = &mut run => break Some(outcome),
+                () = &mut overdue => break None,
+                _ = tick.tick() => output.show(),
+            }
+        }
+    };
+    let outcome = outcome.unwrap_or_else(|| Outcome {
+        status: CallStatus::Interrupted,
+        display: intent.display.clone().with_summary("interrupted"),
+        trailer: Some("[interrupted; it did not stop by itself]".to_owned()),
+    });
+    let kept = output.finish().await;
+    Finished {
+        ending: Ending::Usual,
+        status: outcome.status,
+        text: join_output(kept.text, outcome.trailer),
+        display: outcome.display,
+        artifact: kept.artifact,
+        duration: began.elapsed(),
+    }
+}
+
+async fn stop_is_overdue(desk: &Desk) {
+    desk.cancel.cancelled().await;
+    tokio::time::sleep(STOP_GRACE).await;
+}
+
+fn join_output(text: String, trailer: Option<String>) -> String {
+    match trailer {
+        None => text,
+        Some(trailer) if text.is_empty() => trailer,
+        Some(trailer) if text.ends_with('\n') => text + &trailer,
+        Some(trailer) => text + "\n" + &trailer,
+    }
+}

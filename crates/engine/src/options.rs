@@ -1,0 +1,61 @@
+//! What an engine is made of and how it behaves.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rein_llm::Models;
+use rein_permission::{Layer, Presence};
+use rein_protocol::Mode;
+use rein_store::Store;
+use rein_tools::Registry;
+
+/// The parts of an engine.
+pub struct EngineOptions {
+    /// Where sessions are kept.
+    pub store: Store,
+    /// The models that can be asked.
+    pub models: Arc<Models>,
+    /// The tools that models can call.
+    pub tools: Arc<Registry>,
+    /// Figures and defaults.
+    pub settings: EngineSettings,
+    /// Permission rules, weakest claim first; the session's own grants are added by the engine.
+    pub layers: Vec<Layer>,
+    /// Whether somebody can answer.
+    pub presence: Presence,
+    /// The user's home directory, for patterns that begin with `~`.
+    pub home: Option<PathBuf>,
+    /// Directories of rein itself that no mode opens for writing.
+    pub protected: Vec<PathBuf>,
+}
+
+/// Figures and defaults.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EngineSettings {
+    /// The mode of a new session.
+    pub mode: Mode,
+    /// How many model calls a turn may make; 0 means any number.
+    pub max_steps: u32,
+    /// The shell that `bash` runs; found on the path if absent.
+    pub shell: Option<PathBuf>,
+    /// How long a command may run when the model does not say.
+    pub command_timeout: Duration,
+    /// How often a failed model call is tried in all.
+    pub attempts: u32,
+    /// The first wait between two tries; it doubles.
+    pub retry_base: Duration,
+}
+
+impl Default for EngineSettings {
+    fn default() -> Self {
+        Self {
+            mode: Mode::Tight,
+            max_steps: 125,
+            shell: None,
+            command_timeout: Duration::from_secs(120),
+            attempts: 5,
+            retry_base: Duration::from_secs(2),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! What to append when a session is opened whose process had died in the
+//! middle of something. Pure: the folded branch in, entries out.
+//!
+//! Nothing is run here and nothing is guessed: a call that had begun may have
+//! had its effect, so it is closed as unknown and the model is told; one that
+//! had not begun stays open and can still be run or withdrawn.
+
+use rein_protocol::transcript::Transcript;
+use rein_protocol::{CallResult, CallStatus, Content, Cost, Display, EntryBody, Finish, StopReason, TurnId};
+
+const UNKNOWN: &str = "Interrupted, effects unknown: rein's process ended while this call was running. It may have \
+     done all, part or nothing of its work. Look at the current state before you repeat it.";
+const NOT_RUN: &str = "Not run: rein's process ended before this call began.";
+
+/// Closes what had begun. Empty if the session was left in good order.
+pub(crate) fn close_begun(transcript: &Transcript) -> Vec<EntryBody> {
+    let Some(turn) = &transcript.turn else { return Vec::new() };
+    let mut bodies = Vec::new();
+    if turn.step_open {
+        bodies.push(EntryBody::StepEnded {
+            turn: turn.id.clone(),
+            step: turn.steps,
+            finish: Finish::Died,
+            usage: None,
+            cost: Cost::Unknown,
+        });
+    }
+    let mut unknown = 0;
+    for (call, begun) in transcript.open_calls() {
+        if begun {
+            unknown += 1;
+            bodies.push(closed(transcript, call, CallStatus::Unknown, UNKNOWN));
+        }
+    }
+    bodies.push(EntryBody::Recovered { message: summary(unknown) });
+    bodies
+}
+
+/// Ends a turn that is not going to be continued: calls that had not begun are withdrawn.
+pub(crate) fn abandon(transcript: &Transcript, turn: &TurnId) -> Vec<EntryBody> {
+    let mut bodies: Vec<EntryBody> = transcript
+        .open_calls()
+        .map(|(call, _)| closed(transcript, call, CallStatus::NotRun, NOT_RUN))
+        .collect();
+    bodies.push(EntryBody::TurnEnded {
+        turn: turn.clone(),
+        stop: StopReason::Interrupted,
+        message: Some("rein's process ended during this turn".to_owned()),
+    });
+    bodies
+}
+
+/// Ends a turn whose task failed inside of rein.
+pub(crate) fn after_failure(transcript: &Transcript, turn: &TurnId) -> Vec<EntryBody> {
+    let mut bodies = Vec::new();
+    if let Some(state) = transcript.turn.as_ref().filter(|state| state.step_open) {
+        bodies.push(EntryBody::StepEnded {
+            turn: turn.clone(),
+            step: state.steps,
+            finish: Finish::Error { message: "an internal error of rein".to_owned() },
+            usage: None,
+            cost: Cost::Unknown,
+        });
+    }
+    for (call, begun) in transcript.open_calls() {
+        let (status, text) =
+            if begun { (CallStatus::Unknown, UNKNOWN) } else { (CallStatus::NotRun, NOT_RUN) };
+        bodies.push(closed(transcript, call, status, text));
+    }
+    bodies.push(EntryBody::TurnEnded {
+        turn: turn.clone(),
+        stop: StopReason::InternalError,
+        message: Some("an internal error of rein ended this turn; prompt again to go on".to_owned()),
+    });
+    bodies
+}
+
+fn closed(
+    transcript: &Transcript,
+    call: &rein_protocol::ToolCall,
+    status: CallStatus,
+    text: &str,
+) -> EntryBody {
+    let started = transcript.call(&call.id).and_then(|item| item.started.as_ref());
+    let display = started.map_or_else(|| Display::titled(call.tool.clone()), |intent| intent.display.clone());
+    let summary = match status {
+        CallStatus::Unknown => "interrupted, effects unknown",
+        _ => "not run",
+    };
+    EntryBody::CallEnded {
+        call: call.id.clone(),
+        result: CallResult {
+            status,
+            content: vec![Content::text(text)],
+            display: Display { blocks: Vec::new(), ..display }.with_summary(summary),
+            artifact: None,
+            duration_ms: 0,
+        },
+    }
+}
+
+fn summary(unknown: usize) -> String {
+    let calls = match unknown {
+        0 => "no call was running".to_owned(),
+        1 => "1 call was running: its effects are unknown".to_owned(),
+        many => format!("{many} calls were running: their effects are unknown"),
+    };
+    format!("rein's process had ended during a turn; {calls}")
+}

@@ -1,0 +1,214 @@
+//! The engine: every open session of this process, behind `protocol::Service`.
+//!
+//! This file only finds sessions and opens them; what happens in one is its
+//! actor's business.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use rein_protocol::transcript::{Liveness, Transcript};
+use rein_protocol::{
+    EventStream, OpenSession, Prompt, Reply, Seq, Service, ServiceError, SessionChange, SessionFilter,
+    SessionId, SessionInfo, SessionState, Snapshot, Timestamp, TurnId,
+};
+use rein_store::{NewSession, SessionQuery, SessionRecord, Store, StoreError};
+
+use crate::options::EngineOptions;
+use crate::session::{self, Handle, Opening};
+
+/// The engine.
+pub struct Engine {
+    parts: Arc<Parts>,
+    sessions: Mutex<HashMap<SessionId, Handle>>,
+    /// Held while a session is being opened, so that two openings of one session become one.
+    opening: tokio::sync::Mutex<()>,
+}
+
+/// What every session of an engine shares.
+pub(crate) struct Parts {
+    pub(crate) options: EngineOptions,
+    pub(crate) models: Arc<rein_llm::Models>,
+    pub(crate) tools: Arc<rein_tools::Registry>,
+}
+
+impl Engine {
+    /// An engine of these parts. It does nothing until a session is opened.
+    #[must_use]
+    pub fn new(options: EngineOptions) -> Arc<Self> {
+        let (models, tools) = (Arc::clone(&options.models), Arc::clone(&options.tools));
+        let parts = Parts { options, models, tools };
+        Arc::new(Self {
+            parts: Arc::new(parts),
+            sessions: Mutex::new(HashMap::new()),
+            opening: tokio::sync::Mutex::new(()),
+        })
+    }
+
+    fn store(&self) -> &Store {
+        &self.parts.options.store
+    }
+
+    fn handle(&self, session: &SessionId) -> Result<Handle, ServiceError> {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let handle = sessions.get(session).filter(|handle| handle.is_alive());
+        handle.cloned().ok_or_else(|| ServiceError::NotOpen { session: session.clone() })
+    }
+
+    async fn record(&self, session: &SessionId) -> Result<SessionRecord, ServiceError> {
+        let found = self.store().session(session).await.map_err(store_error)?;
+        found.ok_or_else(|| ServiceError::UnknownSession { session: session.clone() })
+    }
+
+    /// The session to open, created if it is new.
+    async fn find_or_create(&self, request: &OpenSession) -> Result<SessionRecord, ServiceError> {
+        if let Some(session) = &request.session {
+            return self.record(session).await;
+        }
+        let workspace = request
+            .workspace
+            .clone()
+            .ok_or_else(|| ServiceError::Invalid { message: "a new session needs a workspace".to_owned() })?;
+        let new = NewSession {
+            id: SessionId::new(),
+            workspace: existing_directory(workspace)?,
+            model: request.model.clone(),
+            mode: request.mode.unwrap_or(self.parts.options.settings.mode),
+            at: Timestamp::now(),
+        };
+        let id = new.id.clone();
+        self.store().create_session(new).await.map_err(store_error)?;
+        self.record(&id).await
+    }
+
+    /// What a list shows of a session, with what it is doing in this process.
+    async fn describe(&self, record: SessionRecord) -> SessionInfo {
+        let live = match self.handle(&record.id) {
+            Ok(handle) => handle.state().await.ok(),
+            Err(_) => None,
+        };
+        let stored = match &record.open_turn {
+            None => SessionState::Idle,
+            Some(turn) => SessionState::Broken { turn: turn.clone() },
+        };
+        info(record, live.unwrap_or(stored))
+    }
+}
+
+/// A session's record, as a face sees it.
+pub(crate) fn info(record: SessionRecord, state: SessionState) -> SessionInfo {
+    SessionInfo {
+        id: record.id,
+        workspace: record.workspace,
+        title: record.title,
+        model: record.model,
+        mode: record.mode,
+        created: record.created,
+        updated: record.updated,
+        entries: record.entries,
+        state,
+    }
+}
+
+#[async_trait]
+impl Service for Engine {
+    async fn open(&self, request: OpenSession) -> Result<SessionInfo, ServiceError> {
+        let _one_at_a_time = self.opening.lock().await;
+        if let Some(handle) = request.session.as_ref().and_then(|session| self.handle(session).ok()) {
+            handle.change(SessionChange { model: request.model, mode: request.mode }).await?;
+            let record = self.record(handle.session()).await?;
+            return Ok(self.describe(record).await);
+        }
+        let record = self.find_or_create(&request).await?;
+        let workspace = match request.workspace {
+            Some(workspace) => existing_directory(workspace)?,
+            None => existing_directory(record.workspace.clone())?,
+        };
+        let lease = self.store().lease(&record.id).await.map_err(store_error)?;
+        let id = record.id.clone();
+        let opening = Opening { record, workspace, lease, model: request.model, mode: request.mode };
+        let handle = session::open(Arc::clone(&self.parts), opening).await?;
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), handle);
+        let record = self.record(&id).await?;
+        Ok(self.describe(record).await)
+    }
+
+    async fn prompt(&self, session: &SessionId, prompt: Prompt) -> Result<TurnId, ServiceError> {
+        self.handle(session)?.prompt(prompt).await
+    }
+
+    async fn resume(&self, session: &SessionId) -> Result<Option<TurnId>, ServiceError> {
+        self.handle(session)?.resume().await
+    }
+
+    async fn interrupt(&self, session: &SessionId) -> Result<(), ServiceError> {
+        self.handle(session)?.interrupt().await
+    }
+
+    async fn reply(&self, session: &SessionId, reply: Reply) -> Result<(), ServiceError> {
+        self.handle(session)?.reply(reply).await
+    }
+
+    async fn change(&self, session: &SessionId, change: SessionChange) -> Result<(), ServiceError> {
+        self.handle(session)?.change(change).await
+    }
+
+    async fn list(&self, filter: SessionFilter) -> Result<Vec<SessionInfo>, ServiceError> {
+        let query = SessionQuery { workspace: filter.workspace, limit: filter.limit };
+        let records = self.store().sessions(query).await.map_err(store_error)?;
+        let mut infos = Vec::with_capacity(records.len());
+        for record in records {
+            infos.push(self.describe(record).await);
+        }
+        Ok(infos)
+    }
+
+    async fn get(&self, session: &SessionId) -> Result<Snapshot, ServiceError> {
+        if let Ok(handle) = self.handle(session) {
+            return handle.snapshot().await;
+        }
+        let record = self.record(session).await?;
+        let entries = self.store().branch(session).await.map_err(store_error)?;
+        let transcript = Transcript::of(&entries);
+        Ok(Snapshot {
+            info: info(record, transcript.state(Liveness::Dead)),
+            entries,
+            asks: transcript.asks,
+            seq: transcript.seq,
+            usage: transcript.usage,
+            cost: transcript.cost,
+        })
+    }
+
+    async fn subscribe(&self, session: &SessionId, after: Seq) -> Result<EventStream, ServiceError> {
+        Ok(self.handle(session)?.subscribe(self.store().clone(), after))
+    }
+
+    async fn close(&self, session: &SessionId) -> Result<(), ServiceError> {
+        let handle = self.handle(session)?;
+        handle.close().await?;
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
+        self.store().flush().await.map_err(store_error)
+    }
+}
+
+/// A store's error as a face sees it.
+pub(crate) fn store_error(error: StoreError) -> ServiceError {
+    match error {
+        StoreError::InUse { session, pid } => ServiceError::InUse { session, pid },
+        other => ServiceError::Store { message: other.to_string() },
+    }
+}
+
+/// The directory with links resolved, so that one workspace has one name.
+fn existing_directory(path: PathBuf) -> Result<PathBuf, ServiceError> {
+    let invalid = |reason: String| ServiceError::Invalid {
+        message: format!("the workspace {} cannot be used: {reason}", path.display()),
+    };
+    let resolved = std::fs::canonicalize(&path).map_err(|error| invalid(error.to_string()))?;
+    match resolved.is_dir() {
+        true => Ok(resolved),
+        false => Err(invalid("it is not a directory".to_owned())),
+    }
+}

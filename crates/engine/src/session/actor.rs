@@ -1,0 +1,475 @@
+//! The session's actor: the one place where a session's state changes.
+//!
+//! It handles one message after the other and waits for nothing but the store,
+//! so that an interrupt or a reply is never kept waiting by a model, a tool or
+//! a person. When the store fails, the session ends here: nothing may happen
+//! that cannot be recorded.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rein_protocol::transcript::{QueuedMessage, Transcript};
+use rein_protocol::{
+    Delivery, EntryBody, EventBody, ModelRef, Prompt, ServiceError, SessionChange, SessionId, SessionState,
+    Snapshot, StopReason, ToolCall, TurnId,
+};
+use rein_store::{Lease, StoreError};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use super::Opening;
+use super::gatekeeper::{Gatekeeper, Settled, Verdict};
+use super::journal::Journal;
+use super::link::{AfterTurn, Answer, Gate, GateRequest, Link, Message, StepStart, Stopped};
+use crate::doom::DoomGuard;
+use crate::hub::Hub;
+use crate::recover;
+use crate::service::{Parts, store_error};
+use crate::turn::{Turn, Workbench};
+
+/// The state of an open session.
+pub(super) struct Actor {
+    session: SessionId,
+    parts: Arc<Parts>,
+    bench: Arc<Workbench>,
+    journal: Journal,
+    hub: Hub,
+    link: Link,
+    gatekeeper: Gatekeeper,
+    model: Option<ModelRef>,
+    activity: Activity,
+    queue: VecDeque<QueuedMessage>,
+    /// Those who wait for the session to be closed.
+    closing: Option<Vec<Answer<()>>>,
+    /// The store failed; nothing more is done.
+    failed: bool,
+    _lease: Lease,
+}
+
+enum Activity {
+    Idle,
+    Running {
+        turn: TurnId,
+        steps: u32,
+        cancel: CancellationToken,
+    },
+    /// A turn whose process had died.
+    Broken {
+        turn: TurnId,
+        steps: u32,
+        pending: Vec<ToolCall>,
+    },
+}
+
+impl Actor {
+    pub(super) fn new(
+        parts: Arc<Parts>,
+        opening: Opening,
+        journal: Journal,
+        hub: Hub,
+        link: Link,
+        bench: Arc<Workbench>,
+    ) -> Self {
+        let transcript = Transcript::of(journal.entries().iter().map(AsRef::as_ref));
+        let pending = transcript.open_calls().map(|(call, _)| call.clone()).collect();
+        let activity = match transcript.turn {
+            Some(turn) => Activity::Broken { turn: turn.id, steps: turn.steps, pending },
+            None => Activity::Idle,
+        };
+        Self {
+            session: opening.record.id.clone(),
+            gatekeeper: Gatekeeper::new(
+                &parts.options,
+                &opening.record.id,
+                opening.workspace,
+                opening.record.mode,
+            ),
+            parts,
+            bench,
+            journal,
+            hub,
+            link,
+            model: opening.record.model,
+            activity,
+            queue: transcript.queue.into(),
+            closing: None,
+            failed: false,
+            _lease: opening.lease,
+        }
+    }
+
+    /// Handles messages until the session is closed or abandoned by every handle.
+    pub(super) async fn run(mut self, mut mailbox: mpsc::Receiver<Message>, abandoned: CancellationToken) {
+        loop {
+            let message = tokio::select! {
+                biased;
+                message = mailbox.recv() => message,
+                () = abandoned.cancelled(), if self.closing.is_none() => {
+                    self.begin_closing(None);
+                    self.end_if_done();
+                    if self.is_over() { break }
+                    continue;
+                }
+            };
+            let Some(message) = message else { break };
+            self.handle(message).await;
+            self.end_if_done();
+            if self.is_over() {
+                break;
+            }
+        }
+        mailbox.close();
+        self.hub.close();
+        for answer in self.closing.take().into_iter().flatten() {
+            let _ = answer.send(Ok(()));
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        (self.closing.is_some() || self.failed) && !matches!(self.activity, Activity::Running { .. })
+    }
+
+    fn end_if_done(&mut self) {
+        if self.failed
+            && let Activity::Running { cancel, .. } = &self.activity
+        {
+            cancel.cancel();
+        }
+    }
+
+    async fn handle(&mut self, message: Message) {
+        match message {
+            Message::Prompt { prompt, answer } => reply_with(answer, self.prompt(prompt).await),
+            Message::Resume { answer } => reply_with(answer, self.resume()),
+            Message::Interrupt { answer } => reply_with(answer, self.interrupt().await),
+            Message::Reply { reply, answer } => match self.gatekeeper.reply(&reply) {
+                Ok(settled) => {
+                    let _ = answer.send(Ok(()));
+                    self.settle(settled).await;
+                }
+                Err(error) => reply_with(answer, Err(error)),
+            },
+            Message::Change { change, answer } => reply_with(answer, self.change(change).await),
+            Message::State { answer } => reply_with(answer, Ok(self.state())),
+            Message::Snapshot { answer } => reply_with(answer, self.snapshot().await),
+            Message::Close { answer } => self.begin_closing(Some(answer)),
+            Message::BeginStep { turn, answer } => {
+                if let Ok(start) = self.begin_step(turn).await {
+                    let _ = answer.send(start);
+                }
+            }
+            Message::Record { bodies, answer } => {
+                if self.append(bodies).await.is_ok() {
+                    let _ = answer.send(());
+                }
+            }
+            Message::Emit { body } => self.hub.emit(body),
+            Message::Gate { request, answer } => self.gate(*request, answer).await,
+            Message::EndTurn { turn, stop, message, answer } => {
+                if let Ok(after) = self.end_turn(turn, stop, message).await {
+                    let _ = answer.send(after);
+                }
+                self.start_follow_up(stop).await;
+            }
+            Message::TurnGone { turn } => self.turn_gone(&turn).await,
+        }
+    }
+
+    /// Makes entries durable, or ends the session.
+    async fn append(&mut self, bodies: Vec<EntryBody>) -> Result<(), Stopped> {
+        if self.failed {
+            return Err(Stopped);
+        }
+        match self.journal.append(bodies).await {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                self.fail(&error);
+                Err(Stopped)
+            }
+        }
+    }
+
+    fn fail(&mut self, error: &StoreError) {
+        tracing::error!(session = %self.session, %error, "the session ends because the store failed");
+        self.failed = true;
+        self.gatekeeper.withdraw_all();
+        let message = format!("the session store failed, so nothing more is done: {error}");
+        self.hub.emit(EventBody::Broken { message });
+    }
+
+    /// For requests of the service: the error that the store gave is told.
+    async fn append_for_service(&mut self, bodies: Vec<EntryBody>) -> Result<(), ServiceError> {
+        if self.failed {
+            return Err(ServiceError::NotOpen { session: self.session.clone() });
+        }
+        let appended = self.journal.append(bodies).await;
+        appended.map_err(|error| {
+            self.fail(&error);
+            store_error(error)
+        })
+    }
+
+    fn state(&self) -> SessionState {
+        match &self.activity {
+            Activity::Idle => SessionState::Idle,
+            Activity::Running { turn, .. } => SessionState::Running { turn: turn.clone() },
+            Activity::Broken { turn, .. } => SessionState::Broken { turn: turn.clone() },
+        }
+    }
+
+    async fn prompt(&mut self, prompt: Prompt) -> Result<TurnId, ServiceError> {
+        if self.closing.is_some() {
+            return Err(ServiceError::NotOpen { session: self.session.clone() });
+        }
+        if prompt.content.is_empty() {
+            return Err(ServiceError::Invalid { message: "the prompt is empty".to_owned() });
+        }
+        if self.model.is_none() {
+            return Err(ServiceError::Model {
+                message: "the session has no model; choose one first".to_owned(),
+            });
+        }
+        if let Activity::Running { turn, .. } = &self.activity {
+            let turn = match prompt.delivery {
+                Delivery::Steer => turn.clone(),
+                Delivery::Prompt | Delivery::FollowUp => TurnId::new(),
+            };
+            return self.enqueue(turn, prompt).await;
+        }
+        let turn = TurnId::new();
+        let mut bodies = self.abandon_broken();
+        bodies.extend(self.deliver(&turn, |_| true));
+        bodies.push(EntryBody::User {
+            turn: turn.clone(),
+            content: prompt.content,
+            delivery: Delivery::Prompt,
+            queued: None,
+        });
+        self.append_for_service(bodies).await?;
+        self.start(turn.clone(), 0, Vec::new());
+        Ok(turn)
+    }
+
+    async fn enqueue(&mut self, turn: TurnId, prompt: Prompt) -> Result<TurnId, ServiceError> {
+        let (content, delivery) = (prompt.content, prompt.delivery);
+        let body = EntryBody::Queued { turn: turn.clone(), content: content.clone(), delivery };
+        self.append_for_service(vec![body]).await?;
+        if let Some(entry) = self.journal.entries().last() {
+            let entry = entry.id.clone();
+            self.queue.push_back(QueuedMessage { entry, turn: turn.clone(), content, delivery });
+        }
+        Ok(turn)
+    }
+
+    /// Takes messages from the queue, as entries that deliver them into a turn.
+    fn deliver(&mut self, turn: &TurnId, wanted: impl Fn(&QueuedMessage) -> bool) -> Vec<EntryBody> {
+        let (taken, kept) = std::mem::take(&mut self.queue).into_iter().partition(wanted);
+        self.queue = kept;
+        let taken: VecDeque<QueuedMessage> = taken;
+        taken
+            .into_iter()
+            .map(|message| EntryBody::User {
+                turn: turn.clone(),
+                content: message.content,
+                delivery: message.delivery,
+                queued: Some(message.entry),
+            })
+            .collect()
+    }
+
+    fn abandon_broken(&mut self) -> Vec<EntryBody> {
+        let Activity::Broken { turn, .. } = &self.activity else { return Vec::new() };
+        let transcript = Transcript::of(self.journal.entries().iter().map(AsRef::as_ref));
+        let bodies = recover::abandon(&transcript, turn);
+        self.activity = Activity::Idle;
+        bodies
+    }
+
+    fn resume(&mut self) -> Result<Option<TurnId>, ServiceError> {
+        if self.model.is_none() {
+            return Err(ServiceError::Model {
+                message: "the session has no model; choose one first".to_owned(),
+            });
+        }
+        match std::mem::replace(&mut self.activity, Activity::Idle) {
+            Activity::Broken { turn, steps, pending } => {
+                self.start(turn.clone(), steps, pending);
+                Ok(Some(turn))
+            }
+            running @ Activity::Running { .. } => {
+                self.activity = running;
+                Ok(None)
+            }
+            Activity::Idle => Ok(None),
+        }
+    }
+
+    /// Starts a turn that is durable.
+    fn start(&mut self, turn: TurnId, steps: u32, pending: Vec<ToolCall>) {
+        let cancel = CancellationToken::new();
+        let task = Turn {
+            id: turn.clone(),
+            link: self.link.clone(),
+            bench: Arc::clone(&self.bench),
+            cancel: cancel.clone(),
+            doom: DoomGuard::default(),
+            steps,
+            failures: 0,
+        };
+        self.activity = Activity::Running { turn, steps, cancel };
+        tokio::spawn(task.run_and_report(pending));
+    }
+
+    async fn interrupt(&mut self) -> Result<(), ServiceError> {
+        match &self.activity {
+            Activity::Idle => Ok(()),
+            Activity::Running { cancel, .. } => {
+                cancel.cancel();
+                self.gatekeeper.withdraw_all();
+                Ok(())
+            }
+            Activity::Broken { .. } => {
+                let bodies = self.abandon_broken();
+                self.append_for_service(bodies).await
+            }
+        }
+    }
+
+    async fn change(&mut self, change: SessionChange) -> Result<(), ServiceError> {
+        let mut bodies = Vec::new();
+        if let Some(model) = change.model.filter(|model| self.model.as_ref() != Some(model)) {
+            self.parts
+                .models
+                .resolve(&model)
+                .map_err(|error| ServiceError::Model { message: crate::turn::describe(&error) })?;
+            self.model = Some(model.clone());
+            bodies.push(EntryBody::ModelChanged { model });
+        }
+        let mode = change.mode.filter(|mode| *mode != self.gatekeeper.mode());
+        bodies.extend(mode.map(|mode| EntryBody::ModeChanged { mode }));
+        self.append_for_service(bodies).await?;
+        if let Some(mode) = mode {
+            let settled = self.gatekeeper.set_mode(mode);
+            self.settle(settled).await;
+        }
+        Ok(())
+    }
+
+    async fn snapshot(&self) -> Result<Snapshot, ServiceError> {
+        let record = self.parts.options.store.session(&self.session).await.map_err(store_error)?;
+        let record = record.ok_or_else(|| ServiceError::UnknownSession { session: self.session.clone() })?;
+        let transcript = Transcript::of(self.journal.entries().iter().map(AsRef::as_ref));
+        Ok(Snapshot {
+            info: crate::service::info(record, self.state()),
+            entries: self.journal.entries().iter().map(|entry| entry.as_ref().clone()).collect(),
+            asks: self.gatekeeper.pending(),
+            seq: self.hub.last(),
+            usage: transcript.usage,
+            cost: transcript.cost,
+        })
+    }
+
+    fn begin_closing(&mut self, answer: Option<Answer<()>>) {
+        self.closing.get_or_insert_default().extend(answer);
+        if let Activity::Running { cancel, .. } = &self.activity {
+            cancel.cancel();
+            self.gatekeeper.withdraw_all();
+        }
+    }
+
+    async fn begin_step(&mut self, turn: TurnId) -> Result<StepStart, Stopped> {
+        let Some(model) = self.model.clone() else { return Err(Stopped) };
+        let step = match &mut self.activity {
+            Activity::Running { turn: current, steps, .. } if *current == turn => {
+                *steps += 1;
+                *steps
+            }
+            _ => return Err(Stopped),
+        };
+        let mut bodies = self.deliver(&turn, |message| message.delivery == Delivery::Steer);
+        bodies.push(EntryBody::StepStarted { turn, step, model: model.clone() });
+        self.append(bodies).await?;
+        Ok(StepStart { history: self.journal.entries().to_vec(), model, step })
+    }
+
+    async fn gate(&mut self, request: GateRequest, answer: oneshot::Sender<Gate>) {
+        let interrupted = matches!(&self.activity, Activity::Running { cancel, .. } if cancel.is_cancelled());
+        if interrupted || self.failed {
+            let _ = answer.send(Gate::Withdrawn);
+            return;
+        }
+        match self.gatekeeper.judge(&request) {
+            Verdict::Settled { decision, gate } => {
+                self.settle(vec![Settled { request, answer, decision, gate }]).await;
+            }
+            Verdict::Ask(ask) => {
+                if self.append(vec![EntryBody::Asked { ask: ask.clone() }]).await.is_ok() {
+                    self.gatekeeper.wait(ask, request, answer);
+                }
+            }
+        }
+    }
+
+    /// Records decisions, and only then lets the calls know.
+    async fn settle(&mut self, settled: Vec<Settled>) {
+        for Settled { request, answer, decision, gate } in settled {
+            let mut bodies = vec![EntryBody::Decided { call: request.call.clone(), decision }];
+            if matches!(gate, Gate::Go) {
+                bodies.push(EntryBody::CallStarted { call: request.call, intent: request.intent });
+            }
+            if self.append(bodies).await.is_ok() {
+                let _ = answer.send(gate);
+            }
+        }
+    }
+
+    async fn end_turn(
+        &mut self,
+        turn: TurnId,
+        stop: StopReason,
+        message: Option<String>,
+    ) -> Result<AfterTurn, Stopped> {
+        if stop == StopReason::EndTurn && self.closing.is_none() {
+            let said = self.deliver(&turn, |message| message.delivery == Delivery::Steer);
+            if !said.is_empty() {
+                self.append(said).await?;
+                return Ok(AfterTurn::GoOn);
+            }
+        }
+        self.append(vec![EntryBody::TurnEnded { turn, stop, message }]).await?;
+        self.activity = Activity::Idle;
+        Ok(AfterTurn::Over)
+    }
+
+    /// After a turn that ended by itself, the next message in the queue gets its turn.
+    async fn start_follow_up(&mut self, stop: StopReason) {
+        let idle = matches!(self.activity, Activity::Idle);
+        if !idle || stop != StopReason::EndTurn || self.closing.is_some() || self.failed {
+            return;
+        }
+        let Some(next) = self.queue.front() else { return };
+        let (turn, entry) = (next.turn.clone(), next.entry.clone());
+        let bodies = self.deliver(&turn, |message| message.entry == entry);
+        if self.append(bodies).await.is_ok() {
+            self.start(turn, 0, Vec::new());
+        }
+    }
+
+    /// The task of a turn is gone. If it did not end its turn, that is done here.
+    async fn turn_gone(&mut self, turn: &TurnId) {
+        let unended = matches!(&self.activity, Activity::Running { turn: current, .. } if current == turn);
+        if !unended {
+            return;
+        }
+        self.activity = Activity::Idle;
+        if !self.failed {
+            let transcript = Transcript::of(self.journal.entries().iter().map(AsRef::as_ref));
+            let _ = self.append(recover::after_failure(&transcript, turn)).await;
+        }
+    }
+}
+
+fn reply_with<T>(answer: Answer<T>, result: Result<T, ServiceError>) {
+    // Whoever asked may have gone away; what was done stays done.
+    let _ = answer.send(result);
+}

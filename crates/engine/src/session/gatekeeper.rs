@@ -1,0 +1,204 @@
+//! Whether a call may run: the policy of this session, and the calls that wait
+//! for a person.
+//!
+//! Deciding is `permission`'s business; here decisions meet the calls that
+//! wait for them. Waiting costs a map entry and no task.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use rein_permission::rule::DOOM_LOOP;
+use rein_permission::{
+    Action, Broker, Judgement, LayerKind, Outcome, PermissionError, Policy, Presence, refusal,
+};
+use rein_protocol::{Ask, AskId, Decision, Mode, Reply, ServiceError, SessionId, Verdict as Allowed};
+use tokio::sync::oneshot;
+
+use super::link::{Gate, GateRequest};
+use crate::options::EngineOptions;
+
+/// The session's policy and its open asks.
+pub(super) struct Gatekeeper {
+    session: SessionId,
+    policy: Policy,
+    presence: Presence,
+    broker: Broker,
+    waiting: HashMap<AskId, Waiting>,
+}
+
+struct Waiting {
+    request: GateRequest,
+    answer: oneshot::Sender<Gate>,
+    since: Instant,
+}
+
+/// What the policy says of a call.
+pub(super) enum Verdict {
+    /// It is decided.
+    Settled { decision: Decision, gate: Gate },
+    /// A person must say.
+    Ask(Ask),
+}
+
+/// A call whose fate is decided, to be recorded and then told.
+pub(super) struct Settled {
+    pub(super) request: GateRequest,
+    pub(super) answer: oneshot::Sender<Gate>,
+    pub(super) decision: Decision,
+    pub(super) gate: Gate,
+}
+
+impl Gatekeeper {
+    pub(super) fn new(options: &EngineOptions, session: &SessionId, workspace: PathBuf, mode: Mode) -> Self {
+        let policy = Policy {
+            layers: options.layers.clone(),
+            mode,
+            workspace,
+            home: options.home.clone(),
+            protected: options.protected.clone(),
+        };
+        let policy = policy.with_layer(LayerKind::Session, Vec::new());
+        let presence = options.presence;
+        Self {
+            session: session.clone(),
+            policy,
+            presence,
+            broker: Broker::default(),
+            waiting: HashMap::new(),
+        }
+    }
+
+    pub(super) fn mode(&self) -> Mode {
+        self.policy.mode
+    }
+
+    /// Changes the mode. Asks that the new mode answers with yes are settled.
+    pub(super) fn set_mode(&mut self, mode: Mode) -> Vec<Settled> {
+        self.policy.mode = mode;
+        let (policy, waiting) = (&self.policy, &self.waiting);
+        let reason = format!("mode `{}`, which was chosen while this call waited", mode.name());
+        let judge = |ask: &Ask| action_for(policy, waiting, ask);
+        let settled = self.broker.settle_allowed(&self.session, &reason, judge);
+        self.release(settled)
+    }
+
+    pub(super) fn pending(&self) -> Vec<Ask> {
+        self.broker.pending().cloned().collect()
+    }
+
+    /// Judges a call.
+    pub(super) fn judge(&self, request: &GateRequest) -> Verdict {
+        let judgement = self.policy.judge(&request.intent);
+        let repeats =
+            request.doom.as_ref().map(|finding| (finding, self.policy.judge_named(DOOM_LOOP, &request.tool)));
+        let doomed = repeats.filter(|(_, judgement)| judgement.action != Action::Allow);
+        if let Some(text) = refusal(&judgement, self.presence) {
+            let decision = decision(Allowed::Deny, judgement.reasons);
+            return Verdict::Settled { decision, gate: Gate::Refused { text } };
+        }
+        match doomed {
+            Some((finding, looped)) if looped.action == Action::Deny || self.presence == Presence::Nobody => {
+                let text = format!("Stopped: {finding}, and nobody is there to say that it may go on.");
+                let decision = decision(Allowed::Deny, vec![finding.clone()]);
+                Verdict::Settled { decision, gate: Gate::DoomLoop { text } }
+            }
+            Some((finding, looped)) => Verdict::Ask(self.ask(request, judgement, Some((finding, looped)))),
+            None if judgement.action == Action::Ask => Verdict::Ask(self.ask(request, judgement, None)),
+            None => {
+                let decision = decision(Allowed::Allow, judgement.reasons);
+                Verdict::Settled { decision, gate: Gate::Go }
+            }
+        }
+    }
+
+    fn ask(&self, request: &GateRequest, judgement: Judgement, doom: Option<(&String, Judgement)>) -> Ask {
+        let mut items = judgement.items;
+        let mut always = judgement.always;
+        if let Some((finding, looped)) = doom {
+            items.extend(
+                looped
+                    .items
+                    .into_iter()
+                    .map(|item| rein_protocol::AskItem { reason: finding.clone(), ..item }),
+            );
+            always.extend(looped.always);
+        }
+        Ask {
+            id: AskId::new(),
+            session: self.session.clone(),
+            turn: request.turn.clone(),
+            call: request.call.clone(),
+            items,
+            always,
+            display: request.intent.display.clone(),
+        }
+    }
+
+    /// Puts a call aside until a person answers. The ask must be durable.
+    pub(super) fn wait(&mut self, ask: Ask, request: GateRequest, answer: oneshot::Sender<Gate>) {
+        self.waiting.insert(ask.id.clone(), Waiting { request, answer, since: Instant::now() });
+        self.broker.ask(ask);
+    }
+
+    /// Takes a person's answer, and everything that follows from it.
+    pub(super) fn reply(&mut self, reply: &Reply) -> Result<Vec<Settled>, ServiceError> {
+        let (policy, waiting) = (&self.policy, &self.waiting);
+        let judge = |ask: &Ask, rules: &[rein_permission::Rule]| {
+            let mut policy = policy.clone();
+            policy.add_to_session(rules.iter().cloned());
+            action_for(&policy, waiting, ask)
+        };
+        let replied = self.broker.reply(reply, judge).map_err(|error| match error {
+            PermissionError::UnknownAsk { ask } => ServiceError::UnknownAsk { ask },
+            other => ServiceError::Invalid { message: other.to_string() },
+        })?;
+        self.policy.add_to_session(replied.rules);
+        Ok(self.release(replied.settled))
+    }
+
+    /// Lets every waiting call go without running it.
+    pub(super) fn withdraw_all(&mut self) {
+        self.broker.withdraw_all();
+        for (_, waiting) in self.waiting.drain() {
+            let _ = waiting.answer.send(Gate::Withdrawn);
+        }
+    }
+
+    fn release(&mut self, settled: Vec<rein_permission::Settled>) -> Vec<Settled> {
+        settled
+            .into_iter()
+            .filter_map(|settled| {
+                let waiting = self.waiting.remove(&settled.ask.id)?;
+                let sentence = settled.outcome.sentence();
+                let (verdict, gate) = match settled.outcome {
+                    Outcome::Allowed { .. } => (Allowed::Allow, Gate::Go),
+                    Outcome::Rejected { message, because_of: None } => {
+                        (Allowed::Deny, Gate::Rejected { message })
+                    }
+                    Outcome::Rejected { because_of: Some(_), .. } => {
+                        (Allowed::Deny, Gate::Refused { text: format!("Not run: {sentence}.") })
+                    }
+                };
+                let mut decision = decision(verdict, vec![sentence]);
+                decision.ask = Some(settled.ask.id);
+                decision.waited_ms = u64::try_from(waiting.since.elapsed().as_millis()).unwrap_or(u64::MAX);
+                Some(Settled { request: waiting.request, answer: waiting.answer, decision, gate })
+            })
+            .collect()
+    }
+}
+
+/// What holds by now for a call that waits.
+fn action_for(policy: &Policy, waiting: &HashMap<AskId, Waiting>, ask: &Ask) -> Action {
+    let Some(waiting) = waiting.get(&ask.id) else { return Action::Ask };
+    let judged = policy.judge(&waiting.request.intent).action;
+    match waiting.request.doom {
+        Some(_) => judged.max(policy.judge_named(DOOM_LOOP, &waiting.request.tool).action),
+        None => judged,
+    }
+}
+
+fn decision(verdict: Allowed, reasons: Vec<String>) -> Decision {
+    Decision { verdict, reasons, ask: None, waited_ms: 0 }
+}

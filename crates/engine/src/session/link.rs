@@ -1,0 +1,195 @@
+//! How a turn and its calls talk to the session's actor.
+//!
+//! The actor alone writes the journal, judges calls and publishes events, one
+//! message after the other. Whoever works on a turn holds a [`Link`] and waits
+//! for the answers. When the link says [`Stopped`], nothing can be recorded any
+//! more, and so nothing more may be done.
+
+use std::sync::Arc;
+
+use rein_protocol::{
+    CallId, Entry, EntryBody, EventBody, Intent, ModelRef, Prompt, Reply, ServiceError, SessionChange,
+    SessionState, Snapshot, StopReason, TurnId,
+};
+use tokio::sync::{mpsc, oneshot};
+
+/// Nothing can be recorded any more: the store failed or the session is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stopped;
+
+/// Where an answer goes.
+pub(crate) type Answer<T> = oneshot::Sender<Result<T, ServiceError>>;
+
+/// What the actor is told.
+pub(crate) enum Message {
+    /// Through the service.
+    Prompt {
+        prompt: Prompt,
+        answer: Answer<TurnId>,
+    },
+    Resume {
+        answer: Answer<Option<TurnId>>,
+    },
+    Interrupt {
+        answer: Answer<()>,
+    },
+    Reply {
+        reply: Reply,
+        answer: Answer<()>,
+    },
+    Change {
+        change: SessionChange,
+        answer: Answer<()>,
+    },
+    State {
+        answer: Answer<SessionState>,
+    },
+    Snapshot {
+        answer: Answer<Snapshot>,
+    },
+    Close {
+        answer: Answer<()>,
+    },
+    /// From a turn.
+    BeginStep {
+        turn: TurnId,
+        answer: oneshot::Sender<StepStart>,
+    },
+    Record {
+        bodies: Vec<EntryBody>,
+        answer: oneshot::Sender<()>,
+    },
+    Emit {
+        body: EventBody,
+    },
+    Gate {
+        request: Box<GateRequest>,
+        answer: oneshot::Sender<Gate>,
+    },
+    EndTurn {
+        turn: TurnId,
+        stop: StopReason,
+        message: Option<String>,
+        answer: oneshot::Sender<AfterTurn>,
+    },
+    /// The task of a turn is gone, whether it ended its turn or not.
+    TurnGone {
+        turn: TurnId,
+    },
+}
+
+/// What a step starts from.
+pub(crate) struct StepStart {
+    /// The branch so far, with everything that was queued for this moment.
+    pub(crate) history: Vec<Arc<Entry>>,
+    /// Which model to ask.
+    pub(crate) model: ModelRef,
+    /// The number of the step.
+    pub(crate) step: u32,
+}
+
+/// A call that wants to run.
+pub(crate) struct GateRequest {
+    pub(crate) turn: TurnId,
+    pub(crate) call: CallId,
+    pub(crate) tool: String,
+    pub(crate) intent: Intent,
+    /// How the model repeats itself with this call, if it does.
+    pub(crate) doom: Option<String>,
+}
+
+/// Whether a call may run.
+#[derive(Debug)]
+pub(crate) enum Gate {
+    /// It may, and that it is about to run is durable.
+    Go,
+    /// A rule, a mode or the lack of a person says no, in these words for the model.
+    Refused { text: String },
+    /// A person says no.
+    Rejected { message: Option<String> },
+    /// The model goes in circles and nobody is there to let it.
+    DoomLoop { text: String },
+    /// The turn was interrupted while the call waited.
+    Withdrawn,
+}
+
+/// What follows the end of a turn.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum AfterTurn {
+    /// It is over.
+    Over,
+    /// Something was said in the meantime: it goes on.
+    GoOn,
+}
+
+/// The sending half.
+#[derive(Clone)]
+pub(crate) struct Link {
+    actor: mpsc::Sender<Message>,
+}
+
+impl Link {
+    pub(crate) fn new(actor: mpsc::Sender<Message>) -> Self {
+        Self { actor }
+    }
+
+    /// Whether the actor is gone.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.actor.is_closed()
+    }
+
+    pub(crate) async fn begin_step(&self, turn: &TurnId) -> Result<StepStart, Stopped> {
+        self.call(|answer| Message::BeginStep { turn: turn.clone(), answer }).await
+    }
+
+    /// Makes entries durable, in order, all or none.
+    pub(crate) async fn record(&self, bodies: Vec<EntryBody>) -> Result<(), Stopped> {
+        self.call(|answer| Message::Record { bodies, answer }).await
+    }
+
+    pub(crate) async fn emit(&self, body: EventBody) -> Result<(), Stopped> {
+        self.actor.send(Message::Emit { body }).await.map_err(|_| Stopped)
+    }
+
+    /// Publishes if there is room at once. What is not taken is handed back.
+    pub(crate) fn try_emit(&self, body: EventBody) -> Result<(), EventBody> {
+        self.actor.try_send(Message::Emit { body }).map_err(|error| match error.into_inner() {
+            Message::Emit { body } => body,
+            _ => EventBody::Broken { message: String::new() },
+        })
+    }
+
+    pub(crate) async fn gate(&self, request: GateRequest) -> Result<Gate, Stopped> {
+        self.call(|answer| Message::Gate { request: Box::new(request), answer }).await
+    }
+
+    pub(crate) async fn end_turn(
+        &self,
+        turn: &TurnId,
+        stop: StopReason,
+        message: Option<String>,
+    ) -> Result<AfterTurn, Stopped> {
+        self.call(|answer| Message::EndTurn { turn: turn.clone(), stop, message, answer }).await
+    }
+
+    pub(crate) async fn turn_gone(&self, turn: TurnId) {
+        // An actor that is gone needs no telling.
+        let _ = self.actor.send(Message::TurnGone { turn }).await;
+    }
+
+    /// A request of the service: an actor that is gone is a closed session.
+    pub(crate) async fn ask<T>(
+        &self,
+        message: impl FnOnce(Answer<T>) -> Message,
+    ) -> Option<Result<T, ServiceError>> {
+        let (sender, receiver) = oneshot::channel();
+        self.actor.send(message(sender)).await.ok()?;
+        receiver.await.ok()
+    }
+
+    async fn call<T>(&self, message: impl FnOnce(oneshot::Sender<T>) -> Message) -> Result<T, Stopped> {
+        let (sender, receiver) = oneshot::channel();
+        self.actor.send(message(sender)).await.map_err(|_| Stopped)?;
+        receiver.await.map_err(|_| Stopped)
+    }
+}

@@ -1,0 +1,142 @@
+//! One open session: its actor, and the handle that the service holds.
+
+mod actor;
+mod gatekeeper;
+mod journal;
+pub(crate) mod link;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rein_protocol::transcript::Transcript;
+use rein_protocol::{
+    EventStream, Mode, ModelRef, Prompt, Reply, Seq, ServiceError, SessionChange, SessionId, SessionState,
+    Snapshot, TurnId,
+};
+use rein_store::{Lease, SessionRecord, Store};
+use rein_tools::Scene;
+use tokio::sync::mpsc;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::dispatch::ArtifactShelf;
+use crate::hub::Hub;
+use crate::service::{Parts, store_error};
+use crate::turn::Workbench;
+use actor::Actor;
+use journal::Journal;
+use link::{Answer, Link, Message};
+
+/// How many messages may wait for the actor.
+const MAILBOX: usize = 256;
+
+/// What is needed to open a session.
+pub(crate) struct Opening {
+    pub(crate) record: SessionRecord,
+    pub(crate) workspace: std::path::PathBuf,
+    pub(crate) lease: Lease,
+    pub(crate) model: Option<ModelRef>,
+    pub(crate) mode: Option<Mode>,
+}
+
+/// Reaches an open session.
+#[derive(Clone)]
+pub(crate) struct Handle {
+    session: SessionId,
+    link: Link,
+    hub: Hub,
+    /// When the last handle is gone, the session is closed.
+    _owner: Arc<DropGuard>,
+}
+
+/// Reads the branch, recovers it if its process had died, and starts the actor.
+pub(crate) async fn open(parts: Arc<Parts>, opening: Opening) -> Result<Handle, ServiceError> {
+    let session = opening.record.id.clone();
+    let store = parts.options.store.clone();
+    let branch = store.branch(&session).await.map_err(store_error)?;
+    let hub = Hub::new(session.clone(), opening.record.last_seq.next_epoch());
+    let transcript = Transcript::of(&branch);
+    let mut journal = Journal::new(session.clone(), store, hub.clone(), branch);
+    journal.append(crate::recover::close_begun(&transcript)).await.map_err(store_error)?;
+
+    let bench = Arc::new(workbench(&parts, &session, &opening.workspace, &transcript));
+    let (sender, mailbox) = mpsc::channel(MAILBOX);
+    let link = Link::new(sender);
+    let abandoned = CancellationToken::new();
+    let owner = Arc::new(abandoned.clone().drop_guard());
+    let handle = Handle { session, link: link.clone(), hub: hub.clone(), _owner: owner };
+    let change = SessionChange { model: opening.model.clone(), mode: opening.mode };
+    tokio::spawn(Actor::new(parts, opening, journal, hub, link, bench).run(mailbox, abandoned));
+    handle.change(change).await?;
+    Ok(handle)
+}
+
+fn workbench(parts: &Parts, session: &SessionId, workspace: &Path, transcript: &Transcript) -> Workbench {
+    let store = parts.options.store.clone();
+    let artifacts = ArtifactShelf::new(store, session.clone());
+    let scene = Scene {
+        workspace: workspace.to_owned(),
+        files: Arc::new(crate::remember::files_of(transcript)),
+        artifacts: Arc::new(artifacts.clone()),
+        shell: parts.options.settings.shell.clone().unwrap_or_else(rein_tools::bash::find_shell),
+    };
+    let today = jiff::Zoned::now().strftime("%Y-%m-%d").to_string();
+    Workbench {
+        models: Arc::clone(&parts.models),
+        tools: Arc::clone(&parts.tools),
+        scene,
+        settings: parts.options.settings.clone(),
+        system: crate::prompt::system(workspace, &today),
+        artifacts,
+    }
+}
+
+impl Handle {
+    pub(crate) fn session(&self) -> &SessionId {
+        &self.session
+    }
+
+    pub(crate) fn is_alive(&self) -> bool {
+        !self.link.is_closed()
+    }
+
+    pub(crate) async fn prompt(&self, prompt: Prompt) -> Result<TurnId, ServiceError> {
+        self.ask(|answer| Message::Prompt { prompt, answer }).await
+    }
+
+    pub(crate) async fn resume(&self) -> Result<Option<TurnId>, ServiceError> {
+        self.ask(|answer| Message::Resume { answer }).await
+    }
+
+    pub(crate) async fn interrupt(&self) -> Result<(), ServiceError> {
+        self.ask(|answer| Message::Interrupt { answer }).await
+    }
+
+    pub(crate) async fn reply(&self, reply: Reply) -> Result<(), ServiceError> {
+        self.ask(|answer| Message::Reply { reply, answer }).await
+    }
+
+    pub(crate) async fn change(&self, change: SessionChange) -> Result<(), ServiceError> {
+        self.ask(|answer| Message::Change { change, answer }).await
+    }
+
+    pub(crate) async fn state(&self) -> Result<SessionState, ServiceError> {
+        self.ask(|answer| Message::State { answer }).await
+    }
+
+    pub(crate) async fn snapshot(&self) -> Result<Snapshot, ServiceError> {
+        self.ask(|answer| Message::Snapshot { answer }).await
+    }
+
+    pub(crate) async fn close(&self) -> Result<(), ServiceError> {
+        self.ask(|answer| Message::Close { answer }).await
+    }
+
+    pub(crate) fn subscribe(&self, store: Store, after: Seq) -> EventStream {
+        self.hub.subscribe(store, after)
+    }
+
+    async fn ask<T>(&self, message: impl FnOnce(Answer<T>) -> Message) -> Result<T, ServiceError> {
+        let gone = || ServiceError::NotOpen { session: self.session.clone() };
+        self.link.ask(message).await.unwrap_or_else(|| Err(gone()))
+    }
+}

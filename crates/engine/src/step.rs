@@ -1,0 +1,162 @@
+//! A step: one answer of the model, and the calls that it makes.
+//!
+//! A call is set going as soon as its arguments are complete, while the answer
+//! still streams. The step is over when the stream has ended and every call
+//! has its result. What had come of a broken answer is kept.
+
+use rein_llm::{ModelError, ModelRequest, ModelStream};
+use rein_protocol::{Cost, EntryBody, Finish, ToolCall};
+
+use crate::assembler::{Assembler, Step};
+use crate::context;
+use crate::dispatch::Calls;
+use crate::session::link::{StepStart, Stopped};
+use crate::turn::{CallsEnd, Turn, Waited};
+
+/// How a step ended.
+pub(crate) enum StepEnd {
+    /// The model said what it had to say. `calls` is present if it made any.
+    Answered { finish: Finish, calls: Option<CallsEnd>, empty: bool },
+    /// The model did not answer, however often it was asked.
+    GaveUp { error: ModelError },
+    /// The model failed in the middle of its answer.
+    Failed { error: ModelError, calls: Option<CallsEnd> },
+    /// Somebody interrupted.
+    Interrupted,
+}
+
+/// How a stream ended.
+enum StreamEnd {
+    Finished,
+    GaveUp(ModelError),
+    Failed(ModelError),
+    Interrupted,
+}
+
+/// Asks the model once, runs what it calls, and records both.
+pub(crate) async fn run_step(turn: &mut Turn) -> Result<StepEnd, Stopped> {
+    let start = turn.link.begin_step(&turn.id).await?;
+    turn.steps = start.step;
+    let mut answer = Assembler::new(turn.id.clone());
+    let mut calls = Calls::new(turn);
+    let end = match open_stream(turn, &start).await? {
+        Ok(stream) => pump(turn, stream, &mut answer, &mut calls).await?,
+        Err(end) => end,
+    };
+    let mut rest = Vec::new();
+    answer.close(&mut rest);
+    carry_out(turn, rest, &mut calls).await?;
+    record_end(turn, &start, &answer, &end).await?;
+    let made_calls = !calls.is_empty();
+    let calls_end = calls.join(&mut turn.doom).await?;
+    let calls = made_calls.then_some(calls_end);
+    Ok(match end {
+        StreamEnd::Interrupted => StepEnd::Interrupted,
+        StreamEnd::GaveUp(error) => StepEnd::GaveUp { error },
+        StreamEnd::Failed(error) => StepEnd::Failed { error, calls },
+        StreamEnd::Finished => StepEnd::Answered {
+            finish: answer.finish().cloned().unwrap_or(Finish::Stop),
+            calls,
+            empty: !answer.produced(),
+        },
+    })
+}
+
+/// Runs calls that were proposed before the process died and never begun.
+pub(crate) async fn run_pending(turn: &mut Turn, pending: Vec<ToolCall>) -> Result<CallsEnd, Stopped> {
+    let mut calls = Calls::new(turn);
+    for call in pending {
+        calls.start(call, &mut turn.doom);
+    }
+    calls.join(&mut turn.doom).await
+}
+
+/// Opens the stream, trying again as long as that makes sense.
+async fn open_stream(turn: &Turn, start: &StepStart) -> Result<Result<ModelStream, StreamEnd>, Stopped> {
+    let request = ModelRequest {
+        model: start.model.model.clone(),
+        system: turn.bench.system.clone(),
+        tools: turn.bench.tools.specs(),
+        messages: context::messages(start.history.iter().map(AsRef::as_ref)),
+        max_output: None,
+    };
+    let mut attempt = 1;
+    loop {
+        let error = match turn.bench.models.stream(&start.model, &request, turn.cancel.clone()).await {
+            Ok(stream) => return Ok(Ok(stream)),
+            Err(_) if turn.cancel.is_cancelled() => return Ok(Err(StreamEnd::Interrupted)),
+            Err(error) => error,
+        };
+        if !error.retryable() || attempt >= turn.bench.settings.attempts {
+            return Ok(Err(StreamEnd::GaveUp(error)));
+        }
+        match turn.wait_before_retry(attempt, &error).await? {
+            Waited::Done => attempt += 1,
+            Waited::Cancelled => return Ok(Err(StreamEnd::Interrupted)),
+        }
+    }
+}
+
+/// Reads the stream to its end.
+async fn pump(
+    turn: &mut Turn,
+    mut stream: ModelStream,
+    answer: &mut Assembler,
+    calls: &mut Calls,
+) -> Result<StreamEnd, Stopped> {
+    let mut steps = Vec::new();
+    loop {
+        let batch = tokio::select! {
+            biased;
+            () = turn.cancel.cancelled() => return Ok(StreamEnd::Interrupted),
+            batch = stream.next() => batch,
+        };
+        match batch {
+            Ok(Some(events)) => {
+                for event in events {
+                    answer.push(event, &mut steps);
+                }
+                carry_out(turn, std::mem::take(&mut steps), calls).await?;
+            }
+            Ok(None) => return Ok(StreamEnd::Finished),
+            Err(_) if turn.cancel.is_cancelled() => return Ok(StreamEnd::Interrupted),
+            Err(error) => return Ok(StreamEnd::Failed(error)),
+        }
+    }
+}
+
+async fn carry_out(turn: &mut Turn, steps: Vec<Step>, calls: &mut Calls) -> Result<(), Stopped> {
+    for step in steps {
+        match step {
+            Step::Delta(body) => turn.link.emit(body).await?,
+            Step::Part(body) => turn.link.record(vec![body]).await?,
+            Step::Call(body, call) => {
+                turn.link.record(vec![body]).await?;
+                calls.start(call, &mut turn.doom);
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn record_end(
+    turn: &Turn,
+    start: &StepStart,
+    answer: &Assembler,
+    end: &StreamEnd,
+) -> Result<(), Stopped> {
+    let finish = match end {
+        StreamEnd::Finished => answer.finish().cloned().unwrap_or(Finish::Stop),
+        StreamEnd::GaveUp(error) | StreamEnd::Failed(error) => Finish::Error { message: error.to_string() },
+        StreamEnd::Interrupted => Finish::Interrupted,
+    };
+    let usage = answer.usage();
+    let cost = match usage {
+        Some(usage) => turn.bench.models.cost(&start.model, &usage),
+        // What was not answered at all is not billed.
+        None if matches!(end, StreamEnd::GaveUp(_)) => Cost::ZERO,
+        None => Cost::Unknown,
+    };
+    let (turn_id, step) = (turn.id.clone(), start.step);
+    turn.link.record(vec![EntryBody::StepEnded { turn: turn_id, step, finish, usage, cost }]).await
+}

@@ -1,0 +1,215 @@
+//! A turn: from a prompt to the moment the agent is idle again.
+//!
+//! The loop that everything else serves: ask the model, run what it calls, ask
+//! again. A turn ends when the model stops and no call is pending, or for a
+//! reason that is recorded. The model's word that it stopped is not enough: an
+//! answer with calls goes round again.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use rein_llm::{ErrorKind, ModelError, Models, retry};
+use rein_protocol::{EventBody, Finish, StopReason, TurnId};
+use rein_tools::{Registry, Scene};
+use tokio_util::sync::CancellationToken;
+
+use crate::doom::DoomGuard;
+use crate::options::EngineSettings;
+use crate::session::link::{AfterTurn, Link, Stopped};
+use crate::step::{StepEnd, run_step};
+
+/// What every turn of a session works with.
+pub(crate) struct Workbench {
+    pub(crate) models: Arc<Models>,
+    pub(crate) tools: Arc<Registry>,
+    pub(crate) scene: Scene,
+    pub(crate) settings: EngineSettings,
+    pub(crate) system: Vec<String>,
+    pub(crate) artifacts: crate::dispatch::ArtifactShelf,
+}
+
+/// A turn under way.
+pub(crate) struct Turn {
+    pub(crate) id: TurnId,
+    pub(crate) link: Link,
+    pub(crate) bench: Arc<Workbench>,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) doom: DoomGuard,
+    /// Steps that the turn has made, also before its process died.
+    pub(crate) steps: u32,
+    /// Model calls in a row that failed after they had said something.
+    pub(crate) failures: u32,
+}
+
+/// What to do after a step.
+enum Next {
+    Again,
+    End(StopReason, Option<String>),
+}
+
+impl Turn {
+    /// Runs to the end of the turn, beginning with calls that were proposed and never begun.
+    pub(crate) async fn run(mut self, pending: Vec<rein_protocol::ToolCall>) -> Result<(), Stopped> {
+        let mut next = match pending.is_empty() {
+            true => Next::Again,
+            false => {
+                let calls = crate::step::run_pending(&mut self, pending).await?;
+                self.after_calls(calls).unwrap_or(Next::Again)
+            }
+        };
+        loop {
+            next = match next {
+                Next::Again if self.cancel.is_cancelled() => Next::End(StopReason::Interrupted, None),
+                Next::Again if self.at_limit() => Next::End(StopReason::MaxSteps, Some(self.limit_message())),
+                Next::Again => {
+                    let end = run_step(&mut self).await?;
+                    self.after_step(end).await?
+                }
+                Next::End(stop, message) => match self.link.end_turn(&self.id, stop, message).await? {
+                    AfterTurn::Over => return Ok(()),
+                    AfterTurn::GoOn => Next::Again,
+                },
+            };
+        }
+    }
+
+    /// Runs the turn and tells the actor when its task is gone, also when it panicked.
+    pub(crate) async fn run_and_report(self, pending: Vec<rein_protocol::ToolCall>) {
+        let (link, turn) = (self.link.clone(), self.id.clone());
+        if AssertUnwindSafe(self.run(pending)).catch_unwind().await.is_err() {
+            tracing::error!(%turn, "a turn panicked");
+        }
+        link.turn_gone(turn).await;
+    }
+
+    fn at_limit(&self) -> bool {
+        let limit = self.bench.settings.max_steps;
+        limit > 0 && self.steps >= limit
+    }
+
+    fn limit_message(&self) -> String {
+        format!(
+            "stopped after {} steps; go on with another prompt, or raise the limit with --max-steps or the setting \
+             `max_steps` (0 means no limit)",
+            self.steps
+        )
+    }
+
+    async fn after_step(&mut self, end: StepEnd) -> Result<Next, Stopped> {
+        match end {
+            StepEnd::Interrupted => Ok(Next::End(StopReason::Interrupted, None)),
+            StepEnd::GaveUp { error } => Ok(Next::End(StopReason::ModelError, Some(describe(&error)))),
+            StepEnd::Failed { error, calls } => {
+                if let Some(next) = calls.and_then(|calls| self.after_calls(calls)) {
+                    return Ok(next);
+                }
+                self.after_failure(error).await
+            }
+            StepEnd::Answered { finish, calls, empty } => {
+                self.failures = 0;
+                if let Some(calls) = calls {
+                    return Ok(self.after_calls(calls).unwrap_or(Next::Again));
+                }
+                Ok(match finish {
+                    Finish::Length => Next::End(StopReason::Length, Some(LENGTH.to_owned())),
+                    Finish::Refusal => Next::End(StopReason::Refusal, Some(REFUSAL.to_owned())),
+                    _ if empty => Next::End(StopReason::EndTurn, Some(EMPTY.to_owned())),
+                    _ => Next::End(StopReason::EndTurn, None),
+                })
+            }
+        }
+    }
+
+    fn after_calls(&mut self, calls: CallsEnd) -> Option<Next> {
+        if self.cancel.is_cancelled() {
+            return Some(Next::End(StopReason::Interrupted, None));
+        }
+        match calls {
+            CallsEnd::Ran => None,
+            CallsEnd::Rejected => {
+                Some(Next::End(StopReason::Rejected, Some("the user rejected a call".to_owned())))
+            }
+            CallsEnd::DoomLoop(text) => Some(Next::End(StopReason::DoomLoop, Some(text))),
+        }
+    }
+
+    /// A step failed after it had said something, so that it cannot simply be tried again.
+    async fn after_failure(&mut self, error: ModelError) -> Result<Next, Stopped> {
+        self.failures += 1;
+        if !error.retryable() || self.failures >= self.bench.settings.attempts {
+            return Ok(Next::End(StopReason::ModelError, Some(describe(&error))));
+        }
+        match self.wait_before_retry(self.failures, &error).await? {
+            Waited::Done => Ok(Next::Again),
+            Waited::Cancelled => Ok(Next::End(StopReason::Interrupted, None)),
+        }
+    }
+
+    /// Waits as the provider or the policy says, and tells the faces.
+    pub(crate) async fn wait_before_retry(
+        &self,
+        attempt: u32,
+        error: &ModelError,
+    ) -> Result<Waited, Stopped> {
+        let delay = retry::delay(attempt, error.retry_after, self.bench.settings.retry_base, jitter());
+        self.link
+            .emit(EventBody::Retrying {
+                turn: self.id.clone(),
+                attempt: attempt + 1,
+                delay_ms: u64::try_from(delay.as_millis()).unwrap_or(u64::MAX),
+                error: describe(error),
+            })
+            .await?;
+        tokio::select! {
+            () = self.cancel.cancelled() => Ok(Waited::Cancelled),
+            () = tokio::time::sleep(delay) => Ok(Waited::Done),
+        }
+    }
+}
+
+const LENGTH: &str = "the model's output limit cut its answer; ask it to go on, or to be shorter";
+const REFUSAL: &str = "the model or its provider declined to answer";
+const EMPTY: &str = "the model returned an empty answer";
+
+/// What became of the calls of a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum CallsEnd {
+    /// Each has its result, and the model should see it.
+    Ran,
+    /// A person said no and nothing else.
+    Rejected,
+    /// The model went in circles.
+    DoomLoop(String),
+}
+
+/// Whether a wait came to its end.
+pub(crate) enum Waited {
+    Done,
+    Cancelled,
+}
+
+/// An error of a model, with what to do about it.
+pub(crate) fn describe(error: &ModelError) -> String {
+    let overflow = "the conversation no longer fits the model's window; start a new session or use a model with a \
+                    larger window";
+    let hint = match (&error.hint, error.kind) {
+        (Some(hint), _) => Some(hint.as_str()),
+        (None, ErrorKind::Overflow) => Some(overflow),
+        (None, _) => None,
+    };
+    match hint {
+        Some(hint) => format!("{error}\nhint: {hint}"),
+        None => error.to_string(),
+    }
+}
+
+/// A number from 0 to 1 that differs between processes that fail together.
+fn jitter() -> f64 {
+    let nanos = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or(Duration::ZERO)
+        .subsec_nanos();
+    f64::from(nanos % 1_000) / 1_000.0
+}

@@ -1,0 +1,166 @@
+//! Whether calls may run: modes, rules, asks and replies.
+
+use rein_permission::{Action, LayerKind, Rule};
+use rein_protocol::ask::Grant;
+use rein_protocol::{
+    Answer, CallStatus, EntryBody, Mode, Reply, Scope, ServiceError, SessionChange, StopReason, Verdict,
+};
+use rein_testkit::{Project, Script, Turn};
+use serde_json::json;
+
+use crate::stage::{Setup, Stage, kinds, statuses};
+
+fn write(path: &str) -> serde_json::Value {
+    json!({"path": path, "content": "x\n"})
+}
+
+#[tokio::test]
+async fn without_anybody_to_ask_what_has_effects_is_refused_with_the_way_out() {
+    let script = Script::new()
+        .turn(Turn::call("write", write("a.txt")).and_call("bash", json!({"command": "touch b.txt"})))
+        .turn(Turn::text("I could not"));
+    let stage = Stage::new(script).await;
+    let transcript = stage.run("go").await;
+    assert_eq!(statuses(&transcript), [CallStatus::Refused; 2]);
+    assert_eq!(stage.project.files(), Vec::<String>::new());
+    let requests = stage.server.requests();
+    let results = requests[1].tool_results();
+    assert!(results[0].1.contains("--allow"), "{}", results[0].1);
+    assert!(results[1].1.contains("--mode free"), "{}", results[1].1);
+    let entries = stage.entries().await;
+    assert!(!kinds(&entries).contains(&"call_started"), "nothing has begun");
+}
+
+#[tokio::test]
+async fn a_rule_lets_through_what_it_names_and_nothing_else() {
+    let allow = Rule::parse("edit:src/*", Action::Allow, "--allow").unwrap();
+    let script = Script::new()
+        .turn(Turn::call("write", write("src/a.txt")).and_call("write", write("b.txt")))
+        .turn(Turn::text("done"));
+    let stage =
+        Stage::with(Project::new(), script, Setup::default().rules(LayerKind::User, vec![allow])).await;
+    let transcript = stage.run("go").await;
+    assert_eq!(statuses(&transcript), [CallStatus::Completed, CallStatus::Refused]);
+    assert_eq!(stage.project.files(), ["src/a.txt"]);
+}
+
+#[tokio::test]
+async fn a_deny_holds_in_every_mode_and_a_pattern_never_allows_a_command() {
+    let rules = vec![
+        Rule::parse("bash", Action::Allow, "--allow").unwrap(),
+        Rule::parse("edit:secret.txt", Action::Deny, "--deny").unwrap(),
+    ];
+    let script = || {
+        Script::new()
+            .turn(Turn::call("write", write("secret.txt")).and_call("bash", json!({"command": "echo hi"})))
+            .turn(Turn::text("done"))
+    };
+    for (mode, command) in [(Mode::Write, CallStatus::Refused), (Mode::Free, CallStatus::Completed)] {
+        let setup = Setup::mode(mode).rules(LayerKind::User, rules.clone());
+        let stage = Stage::with(Project::new(), script(), setup).await;
+        let transcript = stage.run("go").await;
+        assert_eq!(statuses(&transcript), [CallStatus::Refused, command], "{mode:?}");
+        assert!(!stage.project.exists("secret.txt"));
+    }
+}
+
+#[tokio::test]
+async fn a_call_waits_for_its_answer_and_runs_once_it_is_allowed() {
+    let script = Script::new().turn(Turn::call("write", write("a.txt"))).turn(Turn::text("done"));
+    let stage = Stage::with(Project::new(), script, Setup::interactive()).await;
+    let mut run = stage.start("go").await;
+    let ask = run.ask().await;
+    assert_eq!((ask.items[0].permission.as_str(), ask.items[0].pattern.as_str()), ("edit", "a.txt"));
+    assert!(!stage.project.exists("a.txt"), "nothing happens before the answer");
+    assert_eq!(stage.service.get(&stage.session).await.unwrap().asks, std::slice::from_ref(&ask));
+    stage.reply(&ask, Answer::Once).await.unwrap();
+    assert_eq!(run.finish().await.answer(), "done");
+    assert!(stage.project.exists("a.txt"));
+    assert_eq!(
+        stage.reply(&ask, Answer::Once).await,
+        Err(ServiceError::UnknownAsk { ask: ask.id.clone() }),
+        "an ask is answered once"
+    );
+    let entries = stage.entries().await;
+    let decided = entries.iter().find_map(|entry| match &entry.body {
+        EntryBody::Decided { decision, .. } => Some(decision.clone()),
+        _ => None,
+    });
+    let decided = decided.unwrap();
+    assert_eq!((decided.verdict, decided.ask), (Verdict::Allow, Some(ask.id)));
+}
+
+#[tokio::test]
+async fn a_rejection_ends_the_turn_and_takes_the_other_asks_along() {
+    let script = Script::new().turn(Turn::call("write", write("a.txt")).and_call("write", write("b.txt")));
+    let stage = Stage::with(Project::new(), script, Setup::interactive()).await;
+    let mut run = stage.start("go").await;
+    run.until(|transcript| transcript.asks.len() == 2).await;
+    let first = run.transcript.asks[0].clone();
+    stage.reply(&first, Answer::Reject { message: None }).await.unwrap();
+    let transcript = run.finish().await;
+    assert_eq!(transcript.stop.as_ref().unwrap().0, StopReason::Rejected);
+    assert_eq!(statuses(&transcript), [CallStatus::Rejected, CallStatus::Refused]);
+    assert_eq!(stage.project.files(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_rejection_with_words_goes_back_to_the_model() {
+    let script = Script::new().turn(Turn::call("write", write("a.txt"))).turn(Turn::text("as you wish"));
+    let stage = Stage::with(Project::new(), script, Setup::interactive()).await;
+    let mut run = stage.start("go").await;
+    let ask = run.ask().await;
+    let message = Some("use b.txt instead".to_owned());
+    stage.reply(&ask, Answer::Reject { message }).await.unwrap();
+    assert_eq!(run.finish().await.answer(), "as you wish");
+    assert!(stage.server.requests()[1].contains("use b.txt instead"));
+}
+
+#[tokio::test]
+async fn always_settles_what_waits_and_is_not_asked_again() {
+    let script = Script::new()
+        .turn(Turn::call("write", write("src/a.txt")).and_call("write", write("src/b.txt")))
+        .turn(Turn::call("write", write("src/c.txt")))
+        .turn(Turn::text("done"));
+    let stage = Stage::with(Project::new(), script, Setup::interactive()).await;
+    let mut run = stage.start("go").await;
+    run.until(|transcript| transcript.asks.len() == 2).await;
+    let first = run.transcript.asks[0].clone();
+    let grants = Some(vec![Grant { permission: "edit".to_owned(), pattern: "src/*".to_owned() }]);
+    stage.reply(&first, Answer::Always { grants, scope: Scope::Session }).await.unwrap();
+    let transcript = run.finish().await;
+    assert_eq!(statuses(&transcript), [CallStatus::Completed; 3]);
+    assert_eq!(stage.project.files(), ["src/a.txt", "src/b.txt", "src/c.txt"]);
+}
+
+#[tokio::test]
+async fn a_looser_mode_settles_asks_that_wait() {
+    let script = Script::new().turn(Turn::call("write", write("a.txt"))).turn(Turn::text("done"));
+    let stage = Stage::with(Project::new(), script, Setup::interactive()).await;
+    let mut run = stage.start("go").await;
+    run.ask().await;
+    let change = SessionChange { mode: Some(Mode::Write), ..SessionChange::default() };
+    stage.service.change(&stage.session, change).await.unwrap();
+    assert_eq!(run.finish().await.answer(), "done");
+    assert!(stage.project.exists("a.txt"));
+}
+
+#[tokio::test]
+async fn plan_mode_reads_and_withholds_the_rest() {
+    let project = Project::new().file("a.txt", "alpha\n");
+    let script = Script::new()
+        .turn(Turn::call("read", json!({"path": "a.txt"})).and_call("write", write("b.txt")))
+        .turn(Turn::text("the plan"));
+    let stage = Stage::with(project, script, Setup::interactive().in_mode(Mode::Plan)).await;
+    let transcript = stage.run("go").await;
+    assert_eq!(statuses(&transcript), [CallStatus::Completed, CallStatus::Refused]);
+    assert!(stage.server.requests()[1].contains("plan mode"));
+}
+
+#[tokio::test]
+async fn a_reply_to_an_ask_that_was_never_made_is_an_error() {
+    let stage = Stage::with(Project::new(), Script::new(), Setup::interactive()).await;
+    let ask = rein_protocol::AskId::new();
+    let reply = Reply { ask: ask.clone(), answer: Answer::Once };
+    assert_eq!(stage.service.reply(&stage.session, reply).await, Err(ServiceError::UnknownAsk { ask }));
+}

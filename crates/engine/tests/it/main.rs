@@ -1,0 +1,14 @@
+//! The engine as a face meets it: through `Service`, with a real store, real
+//! tools and a model server on loopback.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod calls;
+mod doom;
+mod gate;
+mod interrupt;
+mod outputs;
+mod recovery;
+mod retries;
+mod stage;
+mod subscribing;
+mod turns;

@@ -1,0 +1,256 @@
+//! An engine with everything real around it, and a watcher of its events.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use rein_engine::{Engine, EngineOptions, EngineSettings, Presence};
+use rein_llm::{Catalog, Models, ProviderConfig, Wire};
+use rein_permission::{Layer, LayerKind, Rule};
+use rein_protocol::transcript::{Item, Transcript};
+use rein_protocol::{
+    Answer, Ask, CallStatus, Entry, EntryBody, Event, EventBody, EventStream, Mode, OpenSession, PartKind,
+    Prompt, Reply, Seq, Service, ServiceError, SessionId, TurnId,
+};
+use rein_store::{Store, StoreOptions};
+use rein_testkit::{ModelServer, Project, Script};
+use rein_tools::Registry;
+
+/// How long a test waits for an event before it is held to hang.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How the engine is set up.
+#[derive(Clone)]
+pub struct Setup {
+    pub mode: Mode,
+    pub presence: Presence,
+    pub layers: Vec<Layer>,
+    pub settings: EngineSettings,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        let settings =
+            EngineSettings { attempts: 3, retry_base: Duration::from_millis(1), ..EngineSettings::default() };
+        Self { mode: Mode::Tight, presence: Presence::Nobody, layers: Vec::new(), settings }
+    }
+}
+
+impl Setup {
+    pub fn mode(mode: Mode) -> Self {
+        Self::default().in_mode(mode)
+    }
+
+    pub fn interactive() -> Self {
+        Self { presence: Presence::Person, ..Self::default() }
+    }
+
+    pub fn in_mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    pub fn rules(mut self, kind: LayerKind, rules: Vec<Rule>) -> Self {
+        self.layers.push(Layer { kind, rules });
+        self
+    }
+}
+
+pub struct Stage {
+    pub project: Project,
+    pub server: ModelServer,
+    pub store: Store,
+    pub service: Arc<dyn Service>,
+    pub session: SessionId,
+    setup: Setup,
+}
+
+impl Stage {
+    pub async fn new(script: Script) -> Self {
+        Self::with(Project::new(), script, Setup::default()).await
+    }
+
+    pub async fn with(project: Project, script: Script, setup: Setup) -> Self {
+        let server = ModelServer::start(script).await;
+        let store = Store::open(StoreOptions::new(project.rein_home().join("store"))).unwrap();
+        let service = engine(&project, &server, &store, &setup);
+        let request = OpenSession {
+            workspace: Some(project.path().to_owned()),
+            model: Some("test/model".parse().unwrap()),
+            mode: Some(setup.mode),
+            ..OpenSession::default()
+        };
+        let session = service.open(request).await.unwrap().id;
+        Self { project, server, store, service, session, setup }
+    }
+
+    /// Another engine on the same store, as another process would have it.
+    pub fn another_engine(&self) -> Arc<dyn Service> {
+        let store = Store::open(StoreOptions::new(self.project.rein_home().join("store"))).unwrap();
+        engine(&self.project, &self.server, &store, &self.setup)
+    }
+
+    /// The session closed and opened again by a new engine.
+    pub async fn reopened(mut self) -> Self {
+        // It may have been closed already.
+        let _ = self.service.close(&self.session).await;
+        self.service = engine(&self.project, &self.server, &self.store, &self.setup);
+        let request = OpenSession { session: Some(self.session.clone()), ..OpenSession::default() };
+        self.service.open(request).await.unwrap();
+        self
+    }
+
+    /// Prompts, and follows the turn to its end.
+    pub async fn run(&self, prompt: &str) -> Transcript {
+        self.start(prompt).await.finish().await
+    }
+
+    /// Prompts, and returns a watcher.
+    pub async fn start(&self, prompt: &str) -> Run {
+        let stream = self.service.subscribe(&self.session, Seq::START).await.unwrap();
+        let turn = self.service.prompt(&self.session, Prompt::text(prompt)).await.unwrap();
+        Run::new(turn, stream)
+    }
+
+    /// Watches a turn that is going to go on.
+    pub async fn watch(&self, turn: &TurnId) -> Run {
+        Run::new(turn.clone(), self.service.subscribe(&self.session, Seq::START).await.unwrap())
+    }
+
+    pub async fn reply(&self, ask: &Ask, answer: Answer) -> Result<(), ServiceError> {
+        self.service.reply(&self.session, Reply { ask: ask.id.clone(), answer }).await
+    }
+
+    pub async fn entries(&self) -> Vec<Entry> {
+        self.service.get(&self.session).await.unwrap().entries
+    }
+
+    pub async fn transcript(&self) -> Transcript {
+        Transcript::of(&self.entries().await)
+    }
+}
+
+fn engine(project: &Project, server: &ModelServer, store: &Store, setup: &Setup) -> Arc<dyn Service> {
+    let provider = ProviderConfig {
+        name: "test".to_owned(),
+        wire: Some(Wire::OpenAiChat),
+        base_url: Some(server.base_url()),
+        ..ProviderConfig::default()
+    };
+    let catalog = Catalog::bundled().with_provider(provider).unwrap();
+    let http = rein_http::Client::new(rein_http::ClientOptions::default()).unwrap();
+    let models = Models::new(http, catalog, |_| None);
+    Engine::new(EngineOptions {
+        store: store.clone(),
+        models: Arc::new(models),
+        tools: Arc::new(Registry::builtin()),
+        settings: setup.settings.clone(),
+        layers: setup.layers.clone(),
+        presence: setup.presence,
+        home: Some(project.home().to_owned()),
+        protected: vec![project.rein_home().to_owned()],
+    })
+}
+
+/// A turn as a face sees it.
+pub struct Run {
+    pub turn: TurnId,
+    pub transcript: Transcript,
+    pub events: Vec<Event>,
+    pub deltas: Vec<(PartKind, String)>,
+    pub retries: Vec<(u32, String)>,
+    stream: EventStream,
+}
+
+impl Run {
+    fn new(turn: TurnId, stream: EventStream) -> Self {
+        let transcript = Transcript::default();
+        Self { turn, transcript, events: Vec::new(), deltas: Vec::new(), retries: Vec::new(), stream }
+    }
+
+    /// Follows to the end of the turn.
+    pub async fn finish(&mut self) -> Transcript {
+        let turn = self.turn.clone();
+        self.follow_to_end_of(&turn).await
+    }
+
+    pub async fn follow_to_end_of(&mut self, turn: &TurnId) -> Transcript {
+        let ended = |event: &Event| match &event.body {
+            EventBody::Entry { entry } => {
+                matches!(&entry.body, EntryBody::TurnEnded { turn: ended, .. } if ended == turn)
+            }
+            _ => false,
+        };
+        while !self.events.last().is_some_and(ended) {
+            self.next().await.expect("the events end before the turn does");
+        }
+        self.transcript.clone()
+    }
+
+    /// Follows until the session is closed.
+    pub async fn follow_to_close(&mut self) -> Transcript {
+        while self.next().await.is_some() {}
+        self.transcript.clone()
+    }
+
+    pub async fn until(&mut self, condition: impl Fn(&Transcript) -> bool) {
+        while !condition(&self.transcript) {
+            self.next().await.expect("the events end before the condition holds");
+        }
+    }
+
+    /// Follows until a person is asked.
+    pub async fn ask(&mut self) -> Ask {
+        self.until(|transcript| !transcript.asks.is_empty()).await;
+        self.transcript.asks[0].clone()
+    }
+
+    async fn next(&mut self) -> Option<()> {
+        let event = match tokio::time::timeout(PATIENCE, self.stream.next()).await {
+            Ok(event) => event?,
+            Err(_) => panic!("no event for {PATIENCE:?}; so far: {:#?}", self.transcript.items),
+        };
+        match &event.body {
+            EventBody::PartDelta { kind, delta, .. } => self.deltas.push((kind.clone(), delta.clone())),
+            EventBody::Retrying { attempt, error, .. } => self.retries.push((*attempt, error.clone())),
+            EventBody::Entry { .. } | EventBody::CallOutput { .. } | EventBody::Broken { .. } => {}
+        }
+        self.transcript.apply(&event);
+        self.events.push(event);
+        Some(())
+    }
+}
+
+/// The kinds of entries, in order.
+pub fn kinds(entries: &[Entry]) -> Vec<&'static str> {
+    entries
+        .iter()
+        .map(|entry| match &entry.body {
+            EntryBody::Queued { .. } => "queued",
+            EntryBody::User { .. } => "user",
+            EntryBody::StepStarted { .. } => "step_started",
+            EntryBody::Part { .. } => "part",
+            EntryBody::StepEnded { .. } => "step_ended",
+            EntryBody::Asked { .. } => "asked",
+            EntryBody::Decided { .. } => "decided",
+            EntryBody::CallStarted { .. } => "call_started",
+            EntryBody::CallEnded { .. } => "call_ended",
+            EntryBody::TurnEnded { .. } => "turn_ended",
+            EntryBody::ModelChanged { .. } => "model_changed",
+            EntryBody::ModeChanged { .. } => "mode_changed",
+            EntryBody::Recovered { .. } => "recovered",
+        })
+        .collect()
+}
+
+/// What became of each call, in order; open calls are left out.
+pub fn statuses(transcript: &Transcript) -> Vec<CallStatus> {
+    transcript
+        .items
+        .iter()
+        .filter_map(|item| match item {
+            Item::Call(call) => call.result.as_ref().map(|result| result.status),
+            _ => None,
+        })
+        .collect()
+}
