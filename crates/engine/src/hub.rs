@@ -77,6 +77,11 @@ impl Hub {
         self.lock().last
     }
 
+    /// What has come of parts and calls that are still open.
+    pub(crate) fn open(&self) -> Vec<Event> {
+        self.lock().open_after(&self.session, Seq::START).into_values().collect()
+    }
+
     /// Publishes something ephemeral.
     pub(crate) fn emit(&self, body: EventBody) {
         let seq = {

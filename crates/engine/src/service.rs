@@ -175,6 +175,7 @@ impl Service for Engine {
             info: info(record, transcript.state(Liveness::Dead)),
             entries,
             asks: transcript.asks,
+            open: Vec::new(),
             seq: transcript.seq,
             usage: transcript.usage,
             cost: transcript.cost,
@@ -186,7 +187,7 @@ impl Service for Engine {
     }
 
     async fn close(&self, session: &SessionId) -> Result<(), ServiceError> {
-        let handle = self.handle(session)?;
+        let Ok(handle) = self.handle(session) else { return Ok(()) };
         handle.close().await?;
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
         self.store().flush().await.map_err(store_error)

@@ -44,8 +44,9 @@ pub trait Service: Send + Sync {
     async fn resume(&self, session: &SessionId) -> Result<Option<TurnId>, ServiceError>;
 
     /// Stops what is under way: the stream is dropped, running calls are
-    /// killed, asks are withdrawn, the turn ends as interrupted. Without a turn
-    /// under way it does nothing.
+    /// killed, asks are withdrawn, the turn ends as interrupted. What is queued
+    /// stays queued until the next prompt. Without a turn under way it does
+    /// nothing.
     async fn interrupt(&self, session: &SessionId) -> Result<(), ServiceError>;
 
     /// Answers an ask. An ask that is unknown or settled is an error.
@@ -68,7 +69,8 @@ pub trait Service: Send + Sync {
     async fn subscribe(&self, session: &SessionId, after: Seq) -> Result<EventStream, ServiceError>;
 
     /// Ends a session's activity in this process: what is under way is
-    /// interrupted, and everything is durable when this returns.
+    /// interrupted, and everything is durable when this returns. A session that
+    /// is not open stays as it is.
     async fn close(&self, session: &SessionId) -> Result<(), ServiceError>;
 }
 
@@ -163,6 +165,9 @@ pub struct Snapshot {
     pub entries: Vec<Entry>,
     /// The asks that wait for an answer.
     pub asks: Vec<Ask>,
+    /// What has come of parts and calls that are still open, first to last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<Event>,
     /// Subscribing after this gives exactly what is not in here.
     pub seq: Seq,
     /// All tokens so far.

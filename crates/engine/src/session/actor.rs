@@ -363,6 +363,7 @@ impl Actor {
             info: crate::service::info(record, self.state()),
             entries: self.journal.entries().iter().map(|entry| entry.as_ref().clone()).collect(),
             asks: self.gatekeeper.pending(),
+            open: self.hub.open(),
             seq: self.hub.last(),
             usage: transcript.usage,
             cost: transcript.cost,

@@ -96,6 +96,25 @@ fn fold_stop(events: &[Event]) -> Option<()> {
 }
 
 #[tokio::test]
+async fn a_snapshot_in_the_middle_of_an_answer_holds_what_has_come() {
+    let script = Script::new().turn(Turn::text("so far").gate("rest").and_text(", so good"));
+    let stage = Stage::new(script).await;
+    let mut run = stage.start("go").await;
+    run.until(|transcript| transcript.answer() == "so far").await;
+    let snapshot = stage.service.get(&stage.session).await.unwrap();
+    let mut transcript = Transcript::of(&snapshot.entries);
+    snapshot.open.iter().for_each(|event| transcript.apply(event));
+    assert_eq!(transcript.answer(), "so far");
+    let mut later = stage.service.subscribe(&stage.session, snapshot.seq).await.unwrap();
+    stage.server.open_gate("rest");
+    let whole = run.finish().await;
+    while transcript.seq < whole.seq {
+        transcript.apply(&later.next().await.unwrap());
+    }
+    assert_eq!(transcript, whole);
+}
+
+#[tokio::test]
 async fn a_snapshot_and_what_comes_after_it_are_the_whole() {
     let script = Script::new().turn(Turn::text("one")).turn(Turn::text("two"));
     let stage = Stage::new(script).await;
