@@ -1,0 +1,6 @@
+//! The client and the replay server over real loopback sockets.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod client;
+mod replay;
+mod server;

@@ -1,0 +1,195 @@
+//! What is known of providers and their models. Data: one TOML file a
+//! provider, and what settings put on top of it.
+//!
+//! No code asks for the name of a provider or a model. What makes one
+//! different from another is a [`Quirks`] field.
+
+mod bundled;
+mod config;
+mod price;
+
+use std::collections::BTreeMap;
+
+use secrecy::SecretString;
+use serde::Deserialize;
+
+use crate::wire::Wire;
+
+pub use config::ProviderConfig;
+pub use price::{Prices, cost};
+
+/// A provider of models.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Provider {
+    /// What users write before the slash.
+    pub name: String,
+    /// What it calls itself.
+    #[serde(default)]
+    pub title: String,
+    /// How it wants to be asked.
+    #[serde(default)]
+    pub wire: Wire,
+    /// Where its API begins, without a slash at the end.
+    pub base_url: String,
+    /// Environment variables that name another address, the first that is set.
+    #[serde(default)]
+    pub base_url_env: Vec<String>,
+    /// Environment variables that hold the key, the first that is set. None: it wants no key.
+    #[serde(default)]
+    pub key_env: Vec<String>,
+    /// Where keys and credit are to be had.
+    #[serde(default)]
+    pub account_page: Option<String>,
+    /// The port on which it usually listens on this machine.
+    #[serde(default)]
+    pub local_port: Option<u16>,
+    /// The model to use if none is named.
+    #[serde(default)]
+    pub default_model: Option<String>,
+    /// What it wants different.
+    #[serde(default)]
+    pub quirks: Quirks,
+    /// Its models, as far as known.
+    #[serde(default)]
+    pub models: Vec<ModelInfo>,
+    /// Headers to send with every request. They may hold secrets.
+    #[serde(skip)]
+    pub headers: BTreeMap<String, SecretString>,
+    /// The key itself, if settings hold it.
+    #[serde(skip)]
+    pub key: Option<SecretString>,
+    /// Who named it.
+    #[serde(skip)]
+    pub origin: Origin,
+}
+
+impl Provider {
+    /// What is known of a model.
+    #[must_use]
+    pub fn model(&self, id: &str) -> Option<&ModelInfo> {
+        self.models.iter().find(|model| model.id == id)
+    }
+}
+
+/// Who named a provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Origin {
+    /// It comes with rein.
+    #[default]
+    Bundled,
+    /// Settings name it, anew or with other values.
+    Configured,
+}
+
+/// What a provider wants different.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Quirks {
+    /// The field for the longest answer.
+    pub max_tokens_field: String,
+    /// The role of instructions.
+    pub system_role: String,
+    /// Whether token counts have to be, and can be, asked for.
+    pub stream_usage: bool,
+    /// What ids of calls look like.
+    pub tool_id: ToolIdShape,
+    /// The field in which a model wants to see its own reasoning again.
+    pub reasoning_field: Option<String>,
+}
+
+impl Default for Quirks {
+    fn default() -> Self {
+        Self {
+            max_tokens_field: "max_tokens".to_owned(),
+            system_role: "system".to_owned(),
+            stream_usage: true,
+            tool_id: ToolIdShape::Any,
+            reasoning_field: None,
+        }
+    }
+}
+
+/// What ids of calls look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolIdShape {
+    /// Any text of up to 40 characters.
+    #[default]
+    Any,
+    /// Nine letters and digits.
+    Alphanumeric9,
+}
+
+/// A model of a provider.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelInfo {
+    /// The name that the provider knows it by.
+    pub id: String,
+    /// Tokens that fit into its window.
+    #[serde(default)]
+    pub context: Option<u64>,
+    /// Tokens that it can answer with at most.
+    #[serde(default)]
+    pub output: Option<u64>,
+    /// What tokens cost, if known.
+    #[serde(default)]
+    pub prices: Option<Prices>,
+}
+
+/// How much fits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Limits {
+    /// Tokens that fit into the window, if known.
+    pub context: Option<u64>,
+    /// Tokens of the longest answer, if known.
+    pub output: Option<u64>,
+}
+
+/// All providers, in the order in which they are preferred.
+#[derive(Debug, Clone)]
+pub struct Catalog {
+    providers: Vec<Provider>,
+}
+
+impl Catalog {
+    /// The providers that come with rein.
+    #[must_use]
+    pub fn bundled() -> Self {
+        Self { providers: bundled::providers() }
+    }
+
+    /// No providers.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self { providers: Vec::new() }
+    }
+
+    /// All providers.
+    #[must_use]
+    pub fn providers(&self) -> &[Provider] {
+        &self.providers
+    }
+
+    /// A provider by its name.
+    #[must_use]
+    pub fn provider(&self, name: &str) -> Option<&Provider> {
+        self.providers.iter().find(|provider| provider.name == name)
+    }
+
+    /// Names of providers that look like a name.
+    #[must_use]
+    pub fn nearest(&self, name: &str) -> Vec<&str> {
+        const ALIKE: f64 = 0.75;
+        let name = name.to_lowercase();
+        let mut near: Vec<(f64, &str)> = self
+            .providers
+            .iter()
+            .map(|provider| (strsim::jaro_winkler(&name, &provider.name), provider.name.as_str()))
+            .filter(|(likeness, _)| *likeness >= ALIKE)
+            .collect();
+        near.sort_by(|a, b| b.0.total_cmp(&a.0));
+        near.into_iter().take(3).map(|(_, name)| name).collect()
+    }
+}

@@ -1,0 +1,77 @@
+//! A model's answer while it arrives.
+
+use std::fmt;
+use std::time::Duration;
+
+use rein_http::{HttpError, Response};
+
+use crate::error::{Advice, ModelError};
+use crate::event::{ModelEvent, condense};
+use crate::scrub::Scrubber;
+use crate::wire::{AnswerDecoder, Wire};
+
+/// How long trifles are waited for once an answer is complete.
+const TRIFLE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// An answer that arrives. Dropping it closes the connection.
+pub struct ModelStream {
+    response: Option<Response>,
+    decoder: AnswerDecoder,
+    scrubber: Scrubber,
+    advice: Advice,
+    pending: Option<ModelError>,
+}
+
+impl fmt::Debug for ModelStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ModelStream").field("provider", &self.advice.provider).finish_non_exhaustive()
+    }
+}
+
+impl ModelStream {
+    pub(crate) fn new(wire: Wire, response: Response, scrubber: Scrubber, advice: Advice) -> Self {
+        Self { response: Some(response), decoder: AnswerDecoder::new(wire), scrubber, advice, pending: None }
+    }
+
+    /// The events of the next piece that arrives, deltas of one part joined;
+    /// nothing after the end. An error comes after everything that was decoded
+    /// before it. May be dropped while it waits without losing anything.
+    pub async fn next(&mut self) -> Result<Option<Vec<ModelEvent>>, ModelError> {
+        loop {
+            if let Some(error) = self.pending.take() {
+                return Err(error);
+            }
+            let Some(response) = &mut self.response else { return Ok(None) };
+            let read = response.chunk().await;
+            let mut events = Vec::new();
+            let result = match read {
+                Ok(Some(bytes)) => self.decoder.push(&bytes, &mut events),
+                Ok(None) => {
+                    self.response = None;
+                    self.decoder.finish(&mut events)
+                }
+                Err(error) => {
+                    self.response = None;
+                    match (error, self.decoder.settled()) {
+                        (HttpError::Cancelled, _) => Err(HttpError::Cancelled.into()),
+                        // Only trifles are missing.
+                        (_, true) => self.decoder.finish(&mut events),
+                        (error, false) => Err(error.into()),
+                    }
+                }
+            };
+            if self.decoder.ended() {
+                self.response = None;
+            } else if let (true, Some(response)) = (self.decoder.settled(), &mut self.response) {
+                response.set_idle_timeout(TRIFLE_TIMEOUT);
+            }
+            if let Err(error) = result {
+                self.response = None;
+                self.pending = Some(self.scrubber.clean_error(self.advice.add_to(error)));
+            }
+            if !events.is_empty() {
+                return Ok(Some(condense(events)));
+            }
+        }
+    }
+}
