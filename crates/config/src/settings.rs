@@ -115,7 +115,7 @@ pub struct RetrySettings {
 
 impl Default for RetrySettings {
     fn default() -> Self {
-        Self { attempts: 6, base_delay_ms: 2000 }
+        Self { attempts: 5, base_delay_ms: 2000 }
     }
 }
 

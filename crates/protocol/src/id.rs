@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// Why a text is not an id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not a {kind} id: it looks like `{prefix}_` followed by 26 letters and digits")]
+#[error("`{text}` is no {kind} id: those look like `{prefix}_` followed by 26 letters and digits")]
 pub struct InvalidId {
     /// The text as given.
     pub text: String,

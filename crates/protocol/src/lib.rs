@@ -24,7 +24,7 @@ pub mod service;
 pub mod transcript;
 pub mod usage;
 
-pub use ask::{Answer, Ask, AskItem, Reply, Scope};
+pub use ask::{Answer, Ask, AskItem, Grant, Reply, Scope};
 pub use display::{Block, Display};
 pub use entry::{CallResult, CallStatus, Decision, Delivery, Entry, EntryBody, Finish, StopReason, Verdict};
 pub use event::{Event, EventBody, PartKind, SessionState};

@@ -40,7 +40,7 @@ fn nothing_set_is_the_defaults() {
     bash.timeout = 120  # default
     network.connect_timeout = 10  # default
     network.idle_timeout = 120  # default
-    retry.attempts = 6  # default
+    retry.attempts = 5  # default
     retry.base_delay_ms = 2000  # default
     store.durability = "second"  # default
     # model is not set

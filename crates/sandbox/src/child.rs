@@ -1,0 +1,217 @@
+//! Starting a process and taking its status.
+//!
+//! Every child has a thread of its own that starts it and waits for it. That
+//! thread is the child's parent in the eyes of `PR_SET_PDEATHSIG`, which is sent
+//! when the *thread* that forked ends: a worker or a blocking thread of the
+//! runtime may end at any time and would take the child with it. This thread
+//! ends after the child, so the signal comes when rein dies, and only then.
+//!
+//! The status is first looked at and only taken when the group has been dealt
+//! with: as long as the child is a zombie, its number, which is also that of
+//! the group and the session, cannot be given to anybody else.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, getppid, setsid, waitid};
+use tokio::sync::oneshot;
+
+use crate::environment::clean_environment;
+use crate::error::SandboxError;
+use crate::family::{Family, MARK, mark, new_word};
+use crate::run::Status;
+use crate::spawn::Spawn;
+
+/// Holds a child's start-up, a wait and nothing else.
+const STACK: usize = 256 * 1024;
+
+/// A child that runs or has not been released yet. Dropping it kills the family.
+pub(crate) struct Running {
+    family: Family,
+    status: Option<Result<Status, ()>>,
+    exited: oneshot::Receiver<Result<Status, ()>>,
+    settled: bool,
+    /// Dropping it lets the thread take the status.
+    _release: mpsc::Sender<()>,
+}
+
+impl Running {
+    /// Starts a process whose standard output and error are `output`.
+    pub(crate) async fn start(spawn: &Spawn, output: OwnedFd) -> Result<Self, SandboxError> {
+        let (started_sender, started) = oneshot::channel();
+        let request = spawn.clone();
+        let thread = std::thread::Builder::new().name("rein-child".to_owned()).stack_size(STACK);
+        let begun = thread.spawn(move || accompany(request, output, started_sender));
+        if let Err(source) = begun {
+            return Err(SandboxError::Resources { program: spawn.program.clone(), what: "thread", source });
+        }
+        match started.await {
+            Ok(Ok(running)) => Ok(running),
+            Ok(Err(source)) => Err(SandboxError::Program { program: spawn.program.clone(), source }),
+            Err(_) => Err(SandboxError::StatusLost { program: spawn.program.clone() }),
+        }
+    }
+
+    /// Waits for the direct child to end. Can be called again, and can be dropped.
+    pub(crate) async fn exited(&mut self) {
+        if self.status.is_none() {
+            self.status = Some((&mut self.exited).await.unwrap_or(Err(())));
+        }
+    }
+
+    /// The status, once [`Self::exited`] is over.
+    pub(crate) fn status(&self) -> Option<Result<Status, ()>> {
+        self.status
+    }
+
+    /// Says that the family has been dealt with.
+    pub(crate) fn settle(&mut self) {
+        self.settled = true;
+    }
+
+    pub(crate) fn family(&self) -> &Family {
+        &self.family
+    }
+}
+
+impl Drop for Running {
+    /// For a future that was dropped in the middle.
+    fn drop(&mut self) {
+        if !self.settled {
+            let members = self.family.living();
+            self.family.signal(Signal::KILL, &members);
+        }
+    }
+}
+
+/// The life of the child's thread.
+fn accompany(spawn: Spawn, output: OwnedFd, started: oneshot::Sender<io::Result<Running>>) {
+    let word = new_word();
+    let mut child = match start(spawn, output, mark(&word)) {
+        Ok(child) => child,
+        Err(source) => {
+            let _ = started.send(Err(source));
+            return;
+        }
+    };
+    let Some(id) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return };
+    let (exited_sender, exited) = oneshot::channel();
+    let (release, released) = mpsc::channel();
+    let running =
+        Running { family: Family::of(id, word), status: None, exited, settled: false, _release: release };
+    // If nobody waits any more, the value comes back and is dropped, which kills the child.
+    drop(started.send(Ok(running)));
+    let _ = exited_sender.send(look_at_status(id));
+    let _ = released.recv();
+    let _ = child.wait();
+}
+
+fn start(spawn: Spawn, output: OwnedFd, mark: OsString) -> io::Result<Child> {
+    let mut command = Command::new(&spawn.program);
+    command
+        .args(&spawn.args)
+        .current_dir(&spawn.cwd)
+        .env_clear()
+        .envs(clean_environment(std::env::vars_os()))
+        .envs(spawn.env)
+        .env(MARK, mark)
+        .stdin(Stdio::null())
+        .stdout(output.try_clone()?)
+        .stderr(output);
+    let parent = getpid();
+    #[allow(unsafe_code)]
+    // SAFETY: the closure runs between fork and exec of a process with several threads. It makes
+    // system calls only: it neither allocates nor takes a lock.
+    unsafe {
+        command.pre_exec(move || prepare(parent));
+    }
+    // The command holds the writing end of the pipe: it must be gone for the reader to see an end.
+    command.spawn()
+}
+
+/// What the child does before it becomes the program.
+fn prepare(parent: Pid) -> io::Result<()> {
+    setsid()?;
+    #[cfg(target_os = "linux")]
+    {
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        // If rein died before the line above, the signal will never come.
+        if getppid() != Some(parent) {
+            return Err(io::Error::from(rustix::io::Errno::SRCH));
+        }
+        close_inherited_files();
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (parent, getppid());
+    reset_signals();
+    Ok(())
+}
+
+/// What rein itself opens is closed on exec, but what rein was started with may not be.
+#[cfg(target_os = "linux")]
+fn close_inherited_files() {
+    #[allow(unsafe_code)]
+    // SAFETY: the call takes three numbers and marks descriptors; on a kernel without it, it fails
+    // and changes nothing.
+    unsafe {
+        libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC);
+    }
+}
+
+/// Signals that rein ignores, or was started with as ignored, would stay ignored in the program.
+/// The mask has been emptied by the standard library.
+#[cfg(target_os = "linux")]
+fn reset_signals() {
+    // The kernel's `sigaction` with everything zero is the default disposition, on every
+    // architecture. The C library's own call refuses the signals that it keeps for its threads.
+    let default = [0_u64; 8];
+    let set_size = 8_usize;
+    for signal in 1..=64_i32 {
+        #[allow(unsafe_code)]
+        // SAFETY: the array outlives the call and is at least as large as the structure that is
+        // read; no old value is asked for. Where it fails (SIGKILL, SIGSTOP) it has no effect.
+        unsafe {
+            libc::syscall(
+                libc::SYS_rt_sigaction,
+                signal,
+                default.as_ptr(),
+                std::ptr::null_mut::<libc::c_void>(),
+                set_size,
+            );
+        }
+    }
+}
+
+/// See the other one.
+#[cfg(not(target_os = "linux"))]
+fn reset_signals() {
+    for signal in 1..32 {
+        #[allow(unsafe_code)]
+        // SAFETY: setting the default disposition is async-signal-safe and cannot call into Rust;
+        // it fails without effect for numbers that have none.
+        unsafe {
+            libc::signal(signal, libc::SIG_DFL);
+        }
+    }
+}
+
+/// Waits for the end without taking the status.
+fn look_at_status(id: Pid) -> Result<Status, ()> {
+    loop {
+        match waitid(WaitId::Pid(id), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
+            Ok(Some(status)) => {
+                return match (status.exit_status(), status.terminating_signal()) {
+                    (Some(code), _) => Ok(Status::Code(code)),
+                    (None, Some(signal)) => Ok(Status::Signal(signal)),
+                    (None, None) => Err(()),
+                };
+            }
+            Ok(None) | Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return Err(()),
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Who belongs to a child: found through `/proc`, by group, session, parentage
+//! and a mark in the environment.
+//!
+//! The mark is what finds a process that left the group and the session and
+//! whose parent is gone. It is the variable `REIN_RUN`, a list with one word
+//! for every rein above it, so that a rein inside a rein keeps both marks. A word
+//! names the pid namespace, the pid and the start time of a rein, and a count.
+//!
+//! Where there is no `/proc`, only the group is known.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process, kill_process_group, waitid};
+
+/// The variable that holds the marks.
+pub(crate) const MARK: &str = "REIN_RUN";
+
+static COUNT: AtomicU64 = AtomicU64::new(0);
+
+/// A child and everything that it started.
+#[derive(Debug, Clone)]
+pub(crate) struct Family {
+    leader: Pid,
+    started: u64,
+    word: String,
+}
+
+/// A word that no other child has.
+pub(crate) fn new_word() -> String {
+    format!("{}.{}", own_word(), COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// The value of [`MARK`] for a child with this word.
+pub(crate) fn mark(word: &str) -> OsString {
+    let mut value = std::env::var_os(MARK).unwrap_or_default();
+    if !value.is_empty() {
+        value.push(" ");
+    }
+    value.push(word);
+    value
+}
+
+impl Family {
+    /// The family of a child that leads its own session.
+    pub(crate) fn of(leader: Pid, word: String) -> Self {
+        let started = Process::of(leader).map_or(0, |process| process.started);
+        Self { leader, started, word }
+    }
+
+    /// Every member that still runs, the child included. Zombies are over.
+    pub(crate) fn living(&self) -> Vec<Pid> {
+        let processes = all_processes();
+        let own = getpid();
+        let mut members: HashSet<Pid> = processes
+            .iter()
+            .filter(|process| process.id != own && self.is_kin(process))
+            .map(|process| process.id)
+            .collect();
+        members.insert(self.leader);
+        // Children of members are members. A pass per generation, and generations are few.
+        loop {
+            let before = members.len();
+            for process in &processes {
+                if process.parent.is_some_and(|parent| members.contains(&parent)) {
+                    members.insert(process.id);
+                }
+            }
+            if members.len() == before {
+                break;
+            }
+        }
+        processes
+            .iter()
+            .filter(|process| process.alive && members.contains(&process.id))
+            .map(|p| p.id)
+            .collect()
+    }
+
+    fn is_kin(&self, process: &Process) -> bool {
+        let leader = self.leader.as_raw_pid();
+        process.group == leader
+            || process.session == leader
+            || (process.alive && process.started >= self.started && self.is_marked(process.id))
+    }
+
+    fn is_marked(&self, id: Pid) -> bool {
+        words(id).is_some_and(|words| words.contains(&self.word))
+    }
+
+    /// Sends a signal to the group and to those members outside of it that are given.
+    pub(crate) fn signal(&self, signal: Signal, members: &[Pid]) {
+        // Failures mean that the target is gone already, or that it changed its user.
+        let _ = kill_process_group(self.leader, signal);
+        for member in members {
+            let _ = kill_process(*member, signal);
+        }
+    }
+
+    /// Takes the status of members that were handed to rein as orphans, so that none stays a zombie.
+    pub(crate) fn reap(&self, members: &[Pid]) {
+        for member in members.iter().filter(|member| **member != self.leader) {
+            let _ = waitid(WaitId::Pid(*member), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
+        }
+    }
+}
+
+/// Kills what earlier reins left behind because they were themselves killed:
+/// marked processes whose rein is gone. Returns how many there were.
+///
+/// Processes of another pid namespace are left alone, because from here it
+/// cannot be known whether their rein lives.
+pub fn end_orphans() -> usize {
+    let own = own_word();
+    let own_namespace = own.split('.').next().unwrap_or_default();
+    let orphans: Vec<Pid> = all_processes()
+        .into_iter()
+        .filter(|process| process.alive && process.id != getpid())
+        .filter(|process| {
+            words(process.id)
+                .is_some_and(|words| words.last().is_some_and(|word| is_dead(word, own_namespace)))
+        })
+        .map(|process| process.id)
+        .collect();
+    for orphan in &orphans {
+        let _ = kill_process(*orphan, Signal::KILL);
+    }
+    orphans.len()
+}
+
+/// Whether the rein that made a word is known to be gone.
+fn is_dead(word: &str, own_namespace: &str) -> bool {
+    let parts: Vec<&str> = word.split('.').collect();
+    let [namespace, id, started, _count] = parts.as_slice() else { return false };
+    let (Ok(id), Ok(started)) = (id.parse::<i32>(), started.parse::<u64>()) else { return false };
+    let Some(id) = Pid::from_raw(id) else { return false };
+    !own_namespace.is_empty()
+        && *namespace == own_namespace
+        && Process::of(id).is_none_or(|process| !process.alive || process.started != started)
+}
+
+/// Namespace, pid and start time of this process.
+fn own_word() -> String {
+    let namespace = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    let digits: String = namespace.to_string_lossy().chars().filter(char::is_ascii_digit).collect();
+    let started = Process::of(getpid()).map_or(0, |process| process.started);
+    format!("{digits}.{}.{started}", getpid().as_raw_pid())
+}
+
+/// The marks of a process, outermost first; none if it has none or may not be looked at.
+fn words(id: Pid) -> Option<Vec<String>> {
+    let environment = fs::read(format!("/proc/{}/environ", id.as_raw_pid())).ok()?;
+    let value = environment
+        .split(|byte| *byte == 0)
+        .find_map(|variable| variable.strip_prefix(MARK.as_bytes())?.strip_prefix(b"="))?;
+    let value = String::from_utf8_lossy(value);
+    Some(value.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect())
+}
+
+/// A line of `/proc/<pid>/stat`.
+#[derive(Debug, PartialEq, Eq)]
+struct Process {
+    id: Pid,
+    parent: Option<Pid>,
+    group: i32,
+    session: i32,
+    started: u64,
+    alive: bool,
+}
+
+impl Process {
+    fn of(id: Pid) -> Option<Self> {
+        Self::parse(&fs::read(format!("/proc/{}/stat", id.as_raw_pid())).ok()?)
+    }
+
+    /// The name of the program stands in parentheses and may itself contain them and spaces.
+    fn parse(stat: &[u8]) -> Option<Self> {
+        let text = String::from_utf8_lossy(stat);
+        let (id, rest) = text.split_once(' ')?;
+        let (_name, rest) = rest.rsplit_once(')')?;
+        let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+        let number = |index: usize| fields.get(index)?.parse::<i32>().ok();
+        Some(Self {
+            id: Pid::from_raw(id.parse().ok()?)?,
+            parent: Pid::from_raw(number(1)?),
+            group: number(2)?,
+            session: number(3)?,
+            started: fields.get(19)?.parse().ok()?,
+            alive: !matches!(fields.first(), Some(&("Z" | "X" | "x"))),
+        })
+    }
+}
+
+fn all_processes() -> Vec<Process> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    entries
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_name().as_bytes().first().is_some_and(u8::is_ascii_digit))
+        .filter_map(|entry| Process::parse(&fs::read(entry.path().join("stat")).ok()?))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_name_cannot_forge_the_line() {
+        let line = b"42 (a) Z 1 1 1 (x) S 7 40 39 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 9001 1 1";
+        assert_eq!(
+            Process::parse(line),
+            Some(Process {
+                id: Pid::from_raw(42).unwrap(),
+                parent: Pid::from_raw(7),
+                group: 40,
+                session: 39,
+                started: 9001,
+                alive: true,
+            })
+        );
+        for broken in [&b""[..], b"42", b"42 (x", b"x (y) S 1 2 3", b"42 (x) S 1"] {
+            assert_eq!(Process::parse(broken), None);
+        }
+    }
+
+    #[test]
+    fn only_the_death_of_a_rein_in_this_namespace_is_known() {
+        let own = format!("{}.0", own_word());
+        let namespace = own.split('.').next().unwrap().to_owned();
+        assert!(!namespace.is_empty());
+        assert!(!is_dead(&own, &namespace));
+        let earlier = format!("{namespace}.{}.1.0", getpid().as_raw_pid());
+        assert!(is_dead(&earlier, &namespace), "the pid was given to another process");
+        assert!(!is_dead(&earlier, "1"), "another namespace");
+        assert!(!is_dead("nonsense", &namespace));
+    }
+}

@@ -1,0 +1,105 @@
+//! What is to be started: a description, nothing happens here.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A process to be started.
+///
+/// Its standard input is empty, its standard output and error are one pipe, it
+/// leads a session of its own and has no terminal.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Spawn {
+    /// A path, or a name to be looked up in `PATH`.
+    pub program: OsString,
+    /// Its arguments, without the program's name.
+    pub args: Vec<OsString>,
+    /// Where it runs.
+    pub cwd: PathBuf,
+    /// Variables beyond the cleaned environment; they win over it, and are not cleaned.
+    pub env: Vec<(OsString, OsString)>,
+    /// How long it may run.
+    pub timeout: Option<Duration>,
+    /// How long a process that was asked to end may take before it is killed.
+    pub grace: Grace,
+}
+
+/// The time between SIGTERM and SIGKILL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grace(pub Duration);
+
+impl Default for Grace {
+    fn default() -> Self {
+        Self(Duration::from_secs(2))
+    }
+}
+
+impl Spawn {
+    /// A process without arguments, additions to its environment, or a time limit.
+    pub fn new(program: impl Into<OsString>, cwd: impl Into<PathBuf>) -> Self {
+        Self {
+            program: program.into(),
+            args: Vec::new(),
+            cwd: cwd.into(),
+            env: Vec::new(),
+            timeout: None,
+            grace: Grace::default(),
+        }
+    }
+
+    /// With one more argument.
+    #[must_use]
+    pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
+        self.args.push(argument.into());
+        self
+    }
+
+    /// With a variable of this value in its environment.
+    #[must_use]
+    pub fn variable(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// With a time limit.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// With another time between asking and killing.
+    #[must_use]
+    pub fn grace(mut self, grace: Grace) -> Self {
+        self.grace = grace;
+        self
+    }
+}
+
+/// Arguments and values may carry secrets, so only their number and the names are shown.
+impl fmt::Debug for Spawn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Spawn")
+            .field("program", &self.program)
+            .field("args", &self.args.len())
+            .field("cwd", &self.cwd)
+            .field("env", &self.env.iter().map(|(name, _)| name).collect::<Vec<_>>())
+            .field("timeout", &self.timeout)
+            .field("grace", &self.grace)
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_output_shows_no_values() {
+        let spawn = Spawn::new("tool", "/").arg("--password=hunter2").variable("TOKEN", "hunter3");
+        let shown = format!("{spawn:?}");
+        assert!(shown.contains("TOKEN") && !shown.contains("hunter"), "{shown}");
+    }
+}

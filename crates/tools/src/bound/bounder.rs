@@ -1,0 +1,413 @@
+//! Output of any size in constant memory: all of it while it is small, then
+//! its beginning and its end.
+//!
+//! Bytes go through three stages: what is not UTF-8 is replaced, lines that are
+//! too long are cut, and the rest is collected. As long as nothing was left out
+//! the whole is here; at the first byte that is left out it is handed over once.
+
+use rein_protocol::ArtifactId;
+
+use super::cut::{ceil, head, tail};
+use super::{LINE_CHARS, OUTPUT_BYTES, OUTPUT_LINES};
+
+/// Bytes are taken in pieces of this size, so that a giant write needs no giant memory.
+const PIECE: usize = 16 * 1024;
+
+/// How much is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Lines, if all is shown.
+    pub lines: usize,
+    /// Bytes, if all is shown.
+    pub bytes: usize,
+    /// Lines at each end, if not.
+    pub edge_lines: usize,
+    /// Bytes at each end, if not.
+    pub edge_bytes: usize,
+    /// Characters of a line.
+    pub line_chars: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            lines: OUTPUT_LINES,
+            bytes: OUTPUT_BYTES,
+            edge_lines: 1_000,
+            edge_bytes: 20 * 1024,
+            line_chars: LINE_CHARS,
+        }
+    }
+}
+
+/// What the owner of a [`Bounder`] has to keep after a write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Spill {
+    /// Nothing: all of it is still here.
+    Nothing,
+    /// From now on something is left out: these bytes, which came before, and then those just written.
+    Begin(Vec<u8>),
+    /// The bytes just written.
+    Continue,
+}
+
+/// Collects output.
+#[derive(Debug)]
+pub struct Bounder {
+    limits: Limits,
+    /// Everything so far, until it has been handed over.
+    whole: Option<Vec<u8>>,
+    bytes: u64,
+    /// The beginning of a character that is not complete.
+    partial: Vec<u8>,
+    line: Line,
+    has_cut_lines: bool,
+    /// All that is to be shown, or its beginning once there is an end.
+    text: String,
+    line_ends: usize,
+    end: Option<End>,
+}
+
+/// The line that is being collected.
+#[derive(Debug, Default)]
+struct Line {
+    chars: usize,
+    cut: usize,
+}
+
+/// The end of an output that is too large.
+#[derive(Debug)]
+struct End {
+    text: String,
+    head_line_ends: usize,
+}
+
+impl Default for Bounder {
+    fn default() -> Self {
+        Self::new(Limits::default())
+    }
+}
+
+impl Bounder {
+    /// An empty one. Limits for the ends that are more than half of those for the whole are taken as half.
+    #[must_use]
+    pub fn new(limits: Limits) -> Self {
+        let limits = Limits {
+            edge_lines: limits.edge_lines.min(limits.lines / 2),
+            edge_bytes: limits.edge_bytes.min(limits.bytes / 2),
+            ..limits
+        };
+        Self {
+            limits,
+            whole: Some(Vec::new()),
+            bytes: 0,
+            partial: Vec::new(),
+            line: Line::default(),
+            has_cut_lines: false,
+            text: String::new(),
+            line_ends: 0,
+            end: None,
+        }
+    }
+
+    /// Takes output, and says what its owner has to keep of it.
+    #[must_use = "what is to be kept is lost otherwise"]
+    pub fn write(&mut self, bytes: &[u8]) -> Spill {
+        self.bytes += bytes.len() as u64;
+        for piece in bytes.chunks(PIECE) {
+            self.take(piece);
+        }
+        match (self.whole.take(), self.end.is_some() || self.has_cut_lines) {
+            (None, _) => Spill::Continue,
+            (Some(whole), true) => Spill::Begin(whole),
+            (Some(mut whole), false) => {
+                whole.extend_from_slice(bytes);
+                self.whole = Some(whole);
+                Spill::Nothing
+            }
+        }
+    }
+
+    /// Whether something is left out of what will be shown.
+    #[must_use]
+    pub fn overflowed(&self) -> bool {
+        self.whole.is_none()
+    }
+
+    /// What is shown, with a remark where something is left out that says where the whole is.
+    #[must_use]
+    pub fn finish(mut self, artifact: Option<&ArtifactId>) -> String {
+        // Nobody could keep the whole any more, so half a character must not be what makes it too large.
+        if !self.partial.is_empty() && (self.whole.is_none() || self.has_room_for_a_character()) {
+            self.collect_line("\u{FFFD}");
+        }
+        self.end_line();
+        let Some(end) = self.end else {
+            return match artifact {
+                Some(id) if self.has_cut_lines => {
+                    format!("{}\n[long lines are cut; {}]", self.text.trim_end_matches('\n'), whole_is(id))
+                }
+                _ => self.text,
+            };
+        };
+        let begin = &self.text;
+        let end_text = tail(&end.text, self.limits.edge_lines, self.limits.edge_bytes);
+        let kept_lines = end.head_line_ends + memchr::memchr_iter(b'\n', end_text.as_bytes()).count();
+        // The line end that the beginning lost is there again.
+        let kept_bytes = (begin.len() + 1 + end_text.len()) as u64;
+        let lines = self.line_ends.saturating_sub(kept_lines);
+        let bytes = self.bytes.saturating_sub(kept_bytes);
+        let source = artifact.map(|id| format!("; {}", whole_is(id))).unwrap_or_default();
+        format!("{begin}\n[… {lines} lines, {bytes} bytes omitted{source}]\n{end_text}")
+    }
+
+    /// Makes text of bytes. What is not UTF-8 becomes the replacement character.
+    fn take(&mut self, piece: &[u8]) {
+        let mut bytes = std::mem::take(&mut self.partial);
+        bytes.extend_from_slice(piece);
+        let mut rest = bytes.as_slice();
+        loop {
+            match std::str::from_utf8(rest) {
+                Ok(text) => return self.take_text(text),
+                Err(error) => {
+                    let (valid, after) = rest.split_at(error.valid_up_to());
+                    self.take_text(std::str::from_utf8(valid).unwrap_or_default());
+                    let Some(invalid) = error.error_len() else {
+                        self.partial = after.to_vec();
+                        return;
+                    };
+                    self.take_text("\u{FFFD}");
+                    rest = after.get(invalid..).unwrap_or_default();
+                }
+            }
+        }
+    }
+
+    fn take_text(&mut self, text: &str) {
+        if let Some(last) = self.all_fit(text) {
+            self.line.chars = last;
+            return self.collect(text, memchr::memchr_iter(b'\n', text.as_bytes()).count());
+        }
+        for piece in text.split_inclusive('\n') {
+            match piece.strip_suffix('\n') {
+                Some(line) => {
+                    self.collect_line(line);
+                    self.end_line();
+                    self.line = Line::default();
+                    self.collect("\n", 1);
+                }
+                None => self.collect_line(piece),
+            }
+        }
+    }
+
+    /// If no line of a text needs to be cut, the characters of its last line. Most text is like that.
+    fn all_fit(&self, text: &str) -> Option<usize> {
+        let mut chars = self.line.chars;
+        let mut start = 0;
+        // A text has at least as many bytes as characters, and seldom many more.
+        for end in memchr::memchr_iter(b'\n', text.as_bytes()) {
+            if chars + (end - start) > self.limits.line_chars {
+                return None;
+            }
+            (chars, start) = (0, end + 1);
+        }
+        let last = text.get(start..)?;
+        (self.line.cut == 0 && chars + last.len() <= self.limits.line_chars)
+            .then(|| chars + last.chars().count())
+    }
+
+    /// A piece of a line, as far as the line may go.
+    fn collect_line(&mut self, piece: &str) {
+        let room = self.limits.line_chars.saturating_sub(self.line.chars);
+        let end = piece.char_indices().nth(room).map_or(piece.len(), |(at, _)| at);
+        let (shown, cut) = piece.split_at(end);
+        self.line.chars += shown.chars().count();
+        self.line.cut += cut.chars().count();
+        self.has_cut_lines |= !cut.is_empty();
+        self.collect(shown, 0);
+    }
+
+    fn end_line(&mut self) {
+        if self.line.cut > 0 {
+            self.collect(&format!(" [… {} chars cut]", self.line.cut), 0);
+        }
+    }
+
+    fn has_room_for_a_character(&self) -> bool {
+        let begins_a_line = self.text.is_empty() || self.text.ends_with('\n');
+        self.text.len() + '\u{FFFD}'.len_utf8() <= self.limits.bytes
+            && self.lines() + usize::from(begins_a_line) <= self.limits.lines
+    }
+
+    fn lines(&self) -> usize {
+        self.line_ends + usize::from(!self.text.is_empty() && !self.text.ends_with('\n'))
+    }
+
+    fn collect(&mut self, text: &str, line_ends: usize) {
+        self.line_ends += line_ends;
+        match &mut self.end {
+            Some(end) => end.push(text, self.limits.edge_bytes),
+            None => {
+                self.text.push_str(text);
+                if self.text.len() > self.limits.bytes || self.lines() > self.limits.lines {
+                    self.overflow();
+                }
+            }
+        }
+    }
+
+    fn overflow(&mut self) {
+        let begin = head(&self.text, self.limits.edge_lines, self.limits.edge_bytes).to_owned();
+        let head_line_ends = memchr::memchr_iter(b'\n', begin.as_bytes()).count() + 1;
+        self.end = Some(End { text: std::mem::replace(&mut self.text, begin), head_line_ends });
+    }
+}
+
+impl End {
+    fn push(&mut self, text: &str, kept: usize) {
+        self.text.push_str(text);
+        // Seldom, so that a byte is moved only a few times.
+        if self.text.len() > 4 * kept + PIECE {
+            let from = ceil(&self.text, self.text.len() - kept);
+            self.text.drain(..from);
+        }
+    }
+}
+
+fn whole_is(artifact: &ArtifactId) -> String {
+    format!("the whole output is \"artifact:{artifact}\": use that as path of read or grep")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const SMALL: Limits = Limits { lines: 10, bytes: 200, edge_lines: 3, edge_bytes: 60, line_chars: 30 };
+
+    /// What is shown, and what an owner would have kept of it.
+    fn bound(limits: Limits, pieces: &[&[u8]]) -> (String, Option<Vec<u8>>) {
+        let mut bounder = Bounder::new(limits);
+        let mut kept: Option<Vec<u8>> = None;
+        for piece in pieces {
+            match bounder.write(piece) {
+                Spill::Nothing => assert_eq!(kept, None),
+                Spill::Begin(before) => kept = Some([&before, *piece].concat()),
+                Spill::Continue => kept.as_mut().unwrap().extend_from_slice(piece),
+            }
+            assert_eq!(bounder.overflowed(), kept.is_some());
+        }
+        (bounder.finish(None), kept)
+    }
+
+    #[test]
+    fn small_output_is_shown_as_it_is() {
+        assert_eq!(bound(SMALL, &[b"one\n", b"tw", b"o\n"]), ("one\ntwo\n".to_owned(), None));
+        assert_eq!(bound(SMALL, &[]), (String::new(), None));
+        let ten = "x\n".repeat(10);
+        assert_eq!(bound(SMALL, &[ten.as_bytes()]), (ten, None));
+    }
+
+    #[test]
+    fn of_too_many_lines_the_first_and_the_last_are_shown() {
+        let text: String = (0..100).map(|number| format!("line {number}\n")).collect();
+        let id = ArtifactId::new();
+        let mut bounder = Bounder::new(SMALL);
+        assert_eq!(bounder.write(text.as_bytes()), Spill::Begin(Vec::new()));
+        assert_eq!(
+            bounder.finish(Some(&id)),
+            format!(
+                "line 0\nline 1\nline 2\n[… 94 lines, 745 bytes omitted; the whole output is \"artifact:{id}\": \
+                 use that as path of read or grep]\nline 97\nline 98\nline 99\n"
+            )
+        );
+    }
+
+    #[test]
+    fn a_long_line_is_cut_and_the_whole_is_handed_over() {
+        let long = "é".repeat(50);
+        let (shown, kept) = bound(SMALL, &[b"first\n", long.as_bytes(), b"\nlast\n"]);
+        assert_eq!(shown, format!("first\n{} [… 20 chars cut]\nlast\n", "é".repeat(30)));
+        assert_eq!(kept, Some(format!("first\n{long}\nlast\n").into_bytes()));
+    }
+
+    #[test]
+    fn a_line_without_an_end_costs_no_memory() {
+        let mut bounder = Bounder::default();
+        for _ in 0..2_000 {
+            let _ = bounder.write(&[b'x'; 10_000]);
+        }
+        assert!(bounder.text.capacity() < 100_000);
+        assert_eq!(bounder.finish(None), format!("{} [… 19998000 chars cut]", "x".repeat(2_000)));
+    }
+
+    #[test]
+    fn a_flood_of_lines_costs_no_memory() {
+        let piece = "some line of output\n".repeat(1_000);
+        let mut bounder = Bounder::default();
+        for _ in 0..1_000 {
+            let _ = bounder.write(piece.as_bytes());
+        }
+        assert!(bounder.end.as_ref().unwrap().text.capacity() < 400_000);
+        let shown = bounder.finish(None);
+        assert!(
+            shown.contains("[… 998000 lines, 19960000 bytes omitted]"),
+            "{}",
+            shown.lines().nth(1000).unwrap()
+        );
+    }
+
+    #[test]
+    fn what_is_not_utf8_is_replaced_also_when_it_is_split() {
+        let (shown, kept) = bound(SMALL, &[b"a\xffb\xe2\x82", b"\xac\xf0\x9f\x98", b"\x80 \xe2\x82"]);
+        assert_eq!((shown.as_str(), kept), ("a\u{FFFD}b€😀 \u{FFFD}", None));
+    }
+
+    #[test]
+    fn half_a_character_at_the_end_does_not_overflow() {
+        let full = format!("{}\n", "x".repeat(19)).repeat(10);
+        assert_eq!(full.len(), 200);
+        assert_eq!(bound(SMALL, &[full.as_bytes(), b"\xe2"]), (full, None));
+    }
+
+    fn pieces() -> impl Strategy<Value = Vec<Vec<u8>>> {
+        let piece = prop_oneof![
+            4 => "[a-zé\u{1F600}\n]{0,40}".prop_map(String::into_bytes),
+            1 => proptest::collection::vec(any::<u8>(), 0..40),
+        ];
+        proptest::collection::vec(piece, 0..40)
+    }
+
+    proptest! {
+        #[test]
+        fn limits_hold_and_nothing_is_lost(pieces in pieces()) {
+            let slices: Vec<&[u8]> = pieces.iter().map(Vec::as_slice).collect();
+            let whole = slices.concat();
+            let (shown, kept) = bound(SMALL, &slices);
+            prop_assert!(shown.len() <= SMALL.bytes, "{} bytes", shown.len());
+            prop_assert!(shown.lines().count() <= SMALL.lines);
+            match kept {
+                Some(kept) => prop_assert_eq!(kept, whole),
+                None => {
+                    // Half a character at the end may have been left out.
+                    let all = String::from_utf8_lossy(&whole).into_owned();
+                    prop_assert!(shown == all || Some(shown.as_str()) == all.strip_suffix('\u{FFFD}'), "{shown:?}");
+                }
+            }
+        }
+
+        #[test]
+        fn the_ends_are_true_ones_and_pieces_do_not_matter(
+            lines in proptest::collection::vec("[a-zé]{0,25}", 12..60), size in 1_usize..50,
+        ) {
+            let text = lines.join("\n");
+            let (shown, _) = bound(SMALL, &text.as_bytes().chunks(size).collect::<Vec<_>>());
+            prop_assert_eq!(&shown, &bound(SMALL, &[text.as_bytes()]).0);
+            let (begin, rest) = shown.split_once("\n[… ").unwrap();
+            let (_, end) = rest.split_once(" omitted]\n").unwrap();
+            prop_assert!(text.starts_with(begin) && text.ends_with(end), "{shown}");
+            prop_assert!(begin.len() + end.len() < text.len());
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The one list of tools. A new tool is a folder and a line here.
+
+use std::fmt;
+use std::sync::Arc;
+
+use rein_protocol::ToolSpec;
+
+use crate::bash::Bash;
+use crate::contract::{Complaint, Tool};
+use crate::edit::Edit;
+use crate::glob::Glob;
+use crate::grep::Grep;
+use crate::near;
+use crate::read::Read;
+use crate::write::Write;
+
+/// Tools by name, in an order that does not change: it is part of what a provider caches.
+#[derive(Clone)]
+pub struct Registry {
+    tools: Vec<(String, Arc<dyn Tool>)>,
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.tools.iter().map(|(name, _)| name)).finish()
+    }
+}
+
+impl Registry {
+    /// The tools that come with rein.
+    #[must_use]
+    pub fn builtin() -> Self {
+        Self::of([
+            Arc::new(Read) as Arc<dyn Tool>,
+            Arc::new(Write),
+            Arc::new(Edit),
+            Arc::new(Bash),
+            Arc::new(Glob),
+            Arc::new(Grep),
+        ])
+    }
+
+    /// These tools, in this order. Of two with one name the first counts.
+    pub fn of(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
+        let mut named: Vec<(String, Arc<dyn Tool>)> = Vec::new();
+        for tool in tools {
+            let name = tool.spec().name;
+            if named.iter().all(|(known, _)| *known != name) {
+                named.push((name, tool));
+            }
+        }
+        Self { tools: named }
+    }
+
+    /// A tool by the name that a model wrote: exactly, or but for its case and its dashes.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
+        let exact = self.tools.iter().find(|(known, _)| known == name);
+        let similar = || self.tools.iter().find(|(known, _)| plain(known) == plain(name));
+        exact.or_else(similar).map(|(_, tool)| tool)
+    }
+
+    /// What a model is told, in the order of the list.
+    #[must_use]
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        self.tools.iter().map(|(_, tool)| tool.spec()).collect()
+    }
+
+    /// Names that somebody who wrote this one may have meant, the likeliest first.
+    #[must_use]
+    pub fn nearest(&self, name: &str) -> Vec<&str> {
+        if let Some((_, meant)) = OTHER_NAMES.iter().find(|(other, _)| *other == plain(name)) {
+            return self
+                .tools
+                .iter()
+                .map(|(known, _)| known.as_str())
+                .filter(|known| known == meant)
+                .collect();
+        }
+        near::nearest(&plain(name), self.tools.iter().map(|(known, _)| known.as_str()))
+    }
+
+    /// What a model is told that called a tool that is not there.
+    #[must_use]
+    pub fn unknown(&self, name: &str) -> Complaint {
+        let all: Vec<&str> = self.tools.iter().map(|(known, _)| known.as_str()).collect();
+        let meant = match self.nearest(name).as_slice() {
+            [] => String::new(),
+            names => format!(" Did you mean `{}`?", names.join("` or `")),
+        };
+        let name: String = name.chars().take(100).collect();
+        Complaint(format!("There is no tool `{name}`.{meant} The tools are: {}.", all.join(", ")))
+    }
+}
+
+fn plain(name: &str) -> String {
+    name.trim().to_lowercase().replace('-', "_")
+}
+
+/// What other programs call the same things.
+const OTHER_NAMES: &[(&str, &str)] = &[
+    ("apply_patch", "edit"),
+    ("cat", "read"),
+    ("create_file", "write"),
+    ("execute_command", "bash"),
+    ("find_files", "glob"),
+    ("list", "read"),
+    ("list_directory", "read"),
+    ("ls", "read"),
+    ("multi_edit", "edit"),
+    ("open_file", "read"),
+    ("read_file", "read"),
+    ("replace", "edit"),
+    ("run_command", "bash"),
+    ("run_shell_command", "bash"),
+    ("search", "grep"),
+    ("search_files", "grep"),
+    ("shell", "bash"),
+    ("str_replace", "edit"),
+    ("str_replace_editor", "edit"),
+    ("terminal", "bash"),
+    ("view", "read"),
+    ("view_file", "read"),
+    ("write_file", "write"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_found_whatever_its_case() {
+        let registry = Registry::builtin();
+        for name in ["read", "Read", "READ", " read "] {
+            assert_eq!(registry.get(name).map(|tool| tool.spec().name), Some("read".to_owned()), "{name:?}");
+        }
+        assert!(registry.get("rea").is_none());
+    }
+
+    #[test]
+    fn an_unknown_name_gets_the_nearest_ones() {
+        let registry = Registry::builtin();
+        assert_eq!(registry.nearest("gerp"), ["grep"]);
+        assert_eq!(registry.nearest("Shell"), ["bash"]);
+        assert_eq!(
+            registry.unknown("read_fiel").0,
+            "There is no tool `read_fiel`. Did you mean `read`? The tools are: read, write, edit, bash, glob, grep."
+        );
+        assert_eq!(
+            registry.unknown("browse").0,
+            "There is no tool `browse`. The tools are: read, write, edit, bash, glob, grep."
+        );
+    }
+
+    #[test]
+    fn the_first_of_two_tools_with_one_name_counts() {
+        let registry = Registry::of([Arc::new(Read) as Arc<dyn Tool>, Arc::new(Read)]);
+        assert_eq!(registry.specs().len(), 1);
+    }
+}

@@ -1,0 +1,128 @@
+//! `edit`.
+
+use rein_protocol::{Block, CallStatus, Effect};
+use serde_json::json;
+
+use crate::Stage;
+
+async fn refused(stage: &Stage, old: &str, new: &str) -> String {
+    let complaint = stage.complaint("edit", json!({"path": "a.txt", "old": old, "new": new})).await;
+    complaint.strip_prefix("a.txt was not changed: ").unwrap_or(&complaint).to_owned()
+}
+
+#[tokio::test]
+async fn the_only_occurrence_is_replaced() {
+    let stage = Stage::with(&[("a.txt", "one\ntwo\nthree\n")]);
+    stage.read("a.txt").await;
+    let arguments = json!({"path": "a.txt", "old": "two\n", "new": "2\n2.5\n"});
+    let intent = stage.intent("edit", arguments.clone()).await;
+    assert_eq!(intent.effects, [Effect::Write { path: stage.at("a.txt") }]);
+    assert_eq!(
+        intent.display.blocks,
+        [Block::Diff {
+            path: "a.txt".into(),
+            unified: "@@ -1,3 +1,4 @@\n one\n-two\n+2\n+2.5\n three\n".into(),
+            added: 2,
+            removed: 1
+        }]
+    );
+    let called = stage.call("edit", arguments).await;
+    assert_eq!((called.status, called.text.as_str()), (CallStatus::Completed, "Edited a.txt at line 2."));
+    assert_eq!(stage.get("a.txt"), b"one\n2\n2.5\nthree\n");
+}
+
+#[tokio::test]
+async fn other_names_of_the_fields_are_understood() {
+    let stage = Stage::with(&[("a.txt", "a a")]);
+    stage.read("a.txt").await;
+    let arguments = json!({"filePath": "a.txt", "oldString": "a", "newString": "b", "replaceAll": "true"});
+    assert_eq!(stage.done("edit", arguments).await, "Edited a.txt at 2 places.");
+    assert_eq!(stage.get("a.txt"), b"b b");
+}
+
+#[tokio::test]
+async fn what_is_not_clear_is_refused_with_help() {
+    let stage = Stage::with(&[("a.txt", "fn a() {\n    work();\n}\nfn b() {\n    work();\n}\n")]);
+    assert_eq!(
+        refused(&stage, "work", "play").await,
+        "a.txt exists and has not been read in this conversation. Read it first, then change it."
+    );
+    stage.read("a.txt").await;
+    assert_eq!(
+        refused(&stage, "work();", "play();").await,
+        "`old` occurs 2 times, at lines 2, 5. Add lines around it until it occurs once, or set replace_all."
+    );
+    assert_eq!(
+        refused(&stage, "fn c() {\n    work();", "").await,
+        "`old` does not occur in it. The nearest lines are:\n1|fn a() {\n2|    work();\nRead them and copy them exactly."
+    );
+    assert_eq!(
+        refused(&stage, "fn b() {\n  work();", "").await,
+        "`old` differs from the file in white space only. Copy the lines as they are:\n4|fn b() {\n5|    work();"
+    );
+    assert!(refused(&stage, "4|fn b() {", "").await.contains("line numbers"));
+    assert_eq!(refused(&stage, "work", "work").await, "`old` and `new` are the same. Nothing would change.");
+    assert!(refused(&stage, "", "x").await.starts_with("`old` is empty, but the file is not."));
+    stage.put("a.txt", "something else");
+    assert!(refused(&stage, "work", "play").await.contains("changed on disk since it was read"));
+    assert_eq!(stage.get("a.txt"), b"something else");
+}
+
+#[tokio::test]
+async fn an_empty_old_makes_a_file_that_is_not_there_or_empty() {
+    let stage = Stage::with(&[("empty", "")]);
+    assert_eq!(stage.done("edit", json!({"path": "d/new", "old": "", "new": "x"})).await, "Created d/new.");
+    assert_eq!(stage.get("d/new"), b"x");
+    stage.done("edit", json!({"path": "empty", "old": "", "new": "y"})).await;
+    assert_eq!(stage.get("empty"), b"y");
+}
+
+#[tokio::test]
+async fn a_missing_file_gets_the_nearest_names_only_inside_the_workspace() {
+    let stage = Stage::with(&[("main.rs", "")]);
+    std::fs::write(stage.root.parent().unwrap().join("secret.txt"), "").unwrap();
+    let complaint =
+        async |path: &str| stage.complaint("edit", json!({"path": path, "old": "a", "new": "b"})).await;
+    assert_eq!(
+        complaint("mian.rs").await,
+        "mian.rs does not exist. Did you mean main.rs? To create a file, use write."
+    );
+    let outside = complaint("../secrt.txt").await;
+    assert!(outside.ends_with("secrt.txt does not exist. To create a file, use write."), "{outside}");
+}
+
+#[tokio::test]
+async fn line_ends_and_encodings_are_kept() {
+    let stage = Stage::new();
+    let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    stage.put("crlf", "a\r\nb\r\nc\r\n");
+    stage.put("bom", "\u{feff}a\nb\n");
+    stage.put("utf16", utf16("\u{feff}a\nb\n"));
+    stage.put("latin1", b"a\nb\ncaf\xe9\n");
+    for name in ["crlf", "bom", "utf16", "latin1"] {
+        stage.read(name).await;
+        stage.done("edit", json!({"path": name, "old": "a\nb", "new": "x\ny\nz"})).await;
+    }
+    assert_eq!(stage.get("crlf"), b"x\r\ny\r\nz\r\nc\r\n");
+    assert_eq!(stage.get("bom"), "\u{feff}x\ny\nz\n".as_bytes());
+    assert_eq!(stage.get("utf16"), utf16("\u{feff}x\ny\nz\n"));
+    assert_eq!(stage.get("latin1"), b"x\ny\nz\ncaf\xe9\n");
+    let complaint = stage.complaint("edit", json!({"path": "latin1", "old": "caf", "new": "é"})).await;
+    assert!(complaint.contains("it is not UTF-8"), "{complaint}");
+    assert_eq!(stage.get("latin1"), b"x\ny\nz\ncaf\xe9\n");
+}
+
+#[tokio::test]
+async fn a_large_file_is_edited() {
+    let line = "0123456789 some line that is like all the others\n";
+    let text = format!("{}needle\n{}", line.repeat(100_000), line.repeat(100_000));
+    assert!(text.len() > 9_000_000);
+    let stage = Stage::with(&[("a.txt", &text)]);
+    stage.read("a.txt").await;
+    let told = stage.done("edit", json!({"path": "a.txt", "old": "needle", "new": "thread"})).await;
+    assert_eq!(told, "Edited a.txt at line 100001.");
+    assert_eq!(stage.get("a.txt"), text.replace("needle", "thread").as_bytes());
+    let complaint =
+        stage.complaint("edit", json!({"path": "a.txt", "old": "nothing like that", "new": ""})).await;
+    assert!(complaint.contains("does not occur"), "{complaint}");
+}
