@@ -1,0 +1,210 @@
+//! Operations of the llm crate.
+
+use base64::Engine as _;
+use rein_http::Headers;
+use rein_llm::wire::{Decoded, Shape, decode_response};
+use rein_llm::{ErrorKind, ModelError, ModelRequest, Quirks, Wire, classify as classify_error, retry};
+use rein_protocol::{Finish, Timestamp};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{Answer, Failure, typed};
+
+/// `error.classify`.
+pub fn classify(input: &Value) -> Answer {
+    #[derive(Deserialize)]
+    struct Input {
+        status: Option<u16>,
+        #[serde(default)]
+        headers: Option<Map<String, Value>>,
+        body: Option<String>,
+        message: Option<String>,
+        now: Option<i64>,
+    }
+    let input: Input = typed(input)?;
+    let headers = headers(input.headers);
+    let now = input.now.map_or_else(Timestamp::now, Timestamp);
+    let texts = [input.body, input.message].into_iter().flatten().filter(|text| !text.trim().is_empty());
+    let errors = texts.map(|text| classify_error(input.status, &headers, &text, now));
+    let mut errors: Vec<ModelError> = errors.collect();
+    if errors.is_empty() {
+        errors.push(classify_error(input.status, &headers, "", now));
+    }
+    // The body comes first; the message counts where the body says nothing.
+    let telling = errors.iter().find(|error| error.kind != ErrorKind::Other).or(errors.first());
+    match telling {
+        Some(error) => Ok(json!({
+            "class": class(error.kind),
+            "retryable": error.retryable(),
+            "retry_after_ms": milliseconds(error),
+        })),
+        None => Err(Failure::wrong("nothing to classify")),
+    }
+}
+
+/// `retry.delay`: the delay without its random part.
+pub fn delay(input: &Value) -> Answer {
+    #[derive(Deserialize)]
+    struct Input {
+        attempt: u32,
+        #[serde(default)]
+        headers: Option<Map<String, Value>>,
+        body: Option<String>,
+        now: Option<i64>,
+    }
+    let input: Input = typed(input)?;
+    let now = input.now.map_or_else(Timestamp::now, Timestamp);
+    let asked = retry::asked_by(&headers(input.headers), &input.body.unwrap_or_default(), now);
+    let delay = retry::delay(input.attempt, asked, retry::BASE_DELAY, 0.0);
+    Ok(json!({ "ms": u64::try_from(delay.as_millis()).unwrap_or(u64::MAX) }))
+}
+
+/// `wire.encode`.
+pub fn encode(input: &Value) -> Answer {
+    #[derive(Deserialize)]
+    struct Input {
+        wire: String,
+        request: ModelRequest,
+        #[serde(default)]
+        quirks: Quirks,
+    }
+    let input: Input = typed(input)?;
+    let bytes =
+        wire(&input.wire, "wire.encode")?.encode(&input.request, &input.quirks).map_err(Failure::wrong)?;
+    let body: Value = serde_json::from_slice(&bytes).map_err(Failure::wrong)?;
+    Ok(json!({ "body": body }))
+}
+
+/// `wire.decode`.
+pub fn decode(input: &Value) -> Answer {
+    #[derive(Deserialize)]
+    struct Input {
+        wire: String,
+        #[serde(default)]
+        streamed: bool,
+        #[serde(default = "success")]
+        status: u16,
+        #[serde(default)]
+        headers: Option<Map<String, Value>>,
+        body: String,
+        #[serde(default)]
+        body_base64: bool,
+        split: Option<usize>,
+    }
+    let input: Input = typed(input)?;
+    let wire = wire(&input.wire, "wire.decode")?;
+    let body = match input.body_base64 {
+        true => {
+            base64::engine::general_purpose::STANDARD.decode(input.body.trim()).map_err(Failure::wrong)?
+        }
+        false => input.body.into_bytes(),
+    };
+    let shape = if input.streamed { Shape::Streamed } else { Shape::Whole };
+    Ok(decoded(decode_response(wire, shape, input.status, &headers(input.headers), &body, input.split)))
+}
+
+fn success() -> u16 {
+    200
+}
+
+fn wire(name: &str, op: &str) -> Result<Wire, Failure> {
+    Wire::from_name(name).ok_or_else(|| Failure::Unavailable(format!("{op} ({name})")))
+}
+
+fn headers(given: Option<Map<String, Value>>) -> Headers {
+    let text = |value: Value| match value {
+        Value::String(text) => text,
+        other => other.to_string(),
+    };
+    given.unwrap_or_default().into_iter().map(|(name, value)| (name, text(value))).collect()
+}
+
+fn decoded(decoded: Decoded) -> Value {
+    let calls: Vec<Value> = decoded
+        .calls
+        .iter()
+        .map(|call| json!({ "id": call.id, "name": call.name, "arguments": call.arguments }))
+        .collect();
+    let mut answer = json!({
+        "text": decoded.text,
+        "reasoning": decoded.reasoning,
+        "calls": calls,
+        "stop": decoded.finish.as_ref().map(stop),
+        "usage": decoded.usage,
+    });
+    if let (Some(error), Some(fields)) = (decoded.error, answer.as_object_mut()) {
+        let error = json!({
+            "class": class(error.kind),
+            "message": error.message,
+            "retry_after_ms": milliseconds(&error),
+        });
+        fields.insert("error".to_owned(), error);
+    }
+    answer
+}
+
+fn stop(finish: &Finish) -> &str {
+    match finish {
+        Finish::Stop => "stop",
+        Finish::ToolCalls => "tool_calls",
+        Finish::Length => "length",
+        Finish::Refusal => "refusal",
+        Finish::Other { reason } => reason,
+        Finish::Interrupted => "interrupted",
+        Finish::Died => "died",
+        Finish::Error { .. } => "error",
+    }
+}
+
+/// The classes that the probe knows; ours are finer.
+fn class(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::Overflow => "overflow",
+        ErrorKind::RateLimit => "rate_limit",
+        ErrorKind::Overloaded => "overloaded",
+        ErrorKind::Auth => "auth",
+        ErrorKind::Quota => "quota",
+        ErrorKind::BadRequest | ErrorKind::NotFound => "bad_request",
+        ErrorKind::Network | ErrorKind::Stalled | ErrorKind::Cut => "network",
+        ErrorKind::Protocol | ErrorKind::Cancelled | ErrorKind::NoModel | ErrorKind::Other => "other",
+    }
+}
+
+fn milliseconds(error: &ModelError) -> Option<u64> {
+    error.retry_after.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::call;
+    use super::*;
+
+    #[test]
+    fn an_answer_is_decoded_and_an_unknown_wire_is_not_available() {
+        let body = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+        let input = |wire: &str| json!({"wire": wire, "streamed": true, "status": 200, "headers": null, "body": body, "split": 3});
+        let answer = call("wire.decode", &input("openai-chat")).unwrap();
+        assert_eq!((&answer["text"], &answer["stop"]), (&json!("hi"), &json!("stop")));
+        assert!(answer.get("error").is_none());
+        assert_eq!(
+            call("wire.decode", &input("telex")),
+            Err(Failure::Unavailable("wire.decode (telex)".to_owned()))
+        );
+    }
+
+    #[test]
+    fn an_error_has_a_class_and_a_delay() {
+        let input = json!({"status": 429, "headers": {"retry-after": 3}, "body": "{\"error\":{\"message\":\"slow down\"}}"});
+        let expected = json!({"class": "rate_limit", "retryable": true, "retry_after_ms": 3_000});
+        assert_eq!(call("error.classify", &input), Ok(expected));
+        assert_eq!(call("retry.delay", &json!({"attempt": 2, "headers": {}})), Ok(json!({"ms": 4_000})));
+        assert!(call("retry.delay", &json!({"attempt": -1})).is_err());
+    }
+
+    #[test]
+    fn a_request_is_encoded_to_json() {
+        let request = json!({"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "hi"}]}]});
+        let answer = call("wire.encode", &json!({"wire": "openai-chat", "request": request})).unwrap();
+        assert_eq!(answer["body"]["model"], "m");
+    }
+}
