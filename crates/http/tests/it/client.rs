@@ -1,3 +1,5 @@
+//! The client against real sockets on loopback: good servers, slow ones and broken ones.
+
 use std::time::Duration;
 
 use rein_http::{BodyEnd, CancellationToken, Client, ClientOptions, HttpError, Method, Request};

@@ -1,3 +1,5 @@
+//! A recording served on loopback and asked for with the real client.
+
 use rein_http::replay::{Mismatch, Pace, Recording, Server};
 use rein_http::{BodyEnd, CancellationToken, Client, ClientOptions, Method, Request};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

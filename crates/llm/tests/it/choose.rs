@@ -1,3 +1,5 @@
+//! Which model is used when nobody says, and what is said when there is none.
+
 use rein_http::CancellationToken;
 use rein_llm::{Catalog, ErrorKind, ModelError, ModelInfo, Models, ProviderConfig};
 

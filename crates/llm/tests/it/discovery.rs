@@ -1,3 +1,5 @@
+//! Servers on this machine, real and pretended.
+
 use std::time::Duration;
 
 use rein_http::{Client, ClientOptions};

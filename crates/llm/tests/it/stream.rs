@@ -1,3 +1,5 @@
+//! Whole requests over real sockets: answers, errors, cuts and stalls.
+
 use std::time::Duration;
 
 use rein_http::CancellationToken;

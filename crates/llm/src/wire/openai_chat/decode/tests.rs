@@ -1,3 +1,5 @@
+//! What providers really send, one oddity a test.
+
 use rein_http::sse;
 use serde_json::json;
 

@@ -1,3 +1,5 @@
+//! What is sent, to the byte.
+
 use rein_protocol::{BlobId, CallId, Message, ToolCall, ToolInput};
 
 use super::*;
