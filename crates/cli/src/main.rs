@@ -1,1 +1,110 @@
-fn main() {}
+//! The binary `rein`: what was asked on the command line, done.
+//!
+//! Layout: [`args`] is the command line; [`wiring`] is the only place that puts
+//! the crates together; everything else reaches the engine through
+//! `protocol::Service`. [`headless`] is one turn without a person at it, with
+//! [`streams`], [`signals`] and [`prompt`] as its ways in and out;
+//! [`run_command`], [`sessions`], [`config_command`] and [`demo`] are the
+//! commands; [`error`], [`exit`], [`terminal`] and [`stdout`] are how a person
+//! and a shell are told.
+//!
+//! Nothing is loaded or started before it is needed: `--version` and `--help`
+//! read no file and start no thread.
+
+mod args;
+mod config_command;
+mod demo;
+mod error;
+mod exit;
+mod headless;
+mod prompt;
+mod run_command;
+mod sessions;
+mod signals;
+mod stdout;
+mod streams;
+mod terminal;
+mod wiring;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use args::{Arguments, Command, RunArguments};
+use error::CommandError;
+use exit::Exit;
+use terminal::Target;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Nobody is left to tell if this cannot be printed.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Usage.into() } else { Exit::Success.into() };
+        }
+    };
+    match dispatch(arguments) {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            let stderr = io::stderr();
+            let ink = Target::of(&stderr).ink();
+            // As above.
+            let _ = error.print(&mut stderr.lock(), ink);
+            error.exit().into()
+        }
+    }
+}
+
+fn dispatch(arguments: Arguments) -> Result<Exit, CommandError> {
+    let Arguments { run, shared, command } = arguments;
+    let Some(command) = command else {
+        return if run.is_headless() {
+            run_command::execute(run, &shared)
+        } else {
+            Err(no_terminal_ui(&run))
+        };
+    };
+    if run != RunArguments::default() {
+        return Err(CommandError::usage("options of a run do not go together with a command")
+            .hint("`rein --help` shows which options every command understands"));
+    }
+    match command {
+        Command::Demo(demo) => demo::execute(&demo),
+        Command::Sessions(command) => {
+            let mut setup = wiring::Setup::load(&shared, &RunArguments::default())?;
+            let runtime = wiring::runtime()?;
+            let listed = runtime.block_on(async {
+                let archive = setup.archive().await?;
+                sessions::execute(&*archive, setup.directory(), command).await
+            });
+            runtime.shutdown_background();
+            listed.map(|()| Exit::Success)
+        }
+        Command::Config(command) => config_command::execute(&shared, &command).map(|()| Exit::Success),
+    }
+}
+
+/// What to say to somebody who expects a conversation, or mistyped a command.
+fn no_terminal_ui(run: &RunArguments) -> CommandError {
+    let prompt = run.prompt();
+    let Some(word) = run.words.first() else {
+        return CommandError::usage("there is no terminal UI in this version yet")
+            .hint("ask for one thing at a time: rein -p 'what does this project do?'")
+            .hint("or watch it work, without a key: rein demo")
+            .hint("`rein --help` shows everything");
+    };
+    let command = Arguments::command();
+    let names = command.get_subcommands().map(clap::Command::get_name);
+    let nearest = names
+        .map(|name| (strsim::damerau_levenshtein(name, word), name))
+        .filter(|(distance, _)| *distance <= 2)
+        .min();
+    match nearest {
+        Some((_, name)) => CommandError::usage(format!("there is no command `{word}`"))
+            .hint(format!("did you mean `rein {name}`?")),
+        None => CommandError::usage(format!("there is no command `{}`", terminal::one_line(word, 60)))
+            .hint(format!("if it is meant for the model: rein -p '{}'", terminal::one_line(&prompt, 60))),
+    }
+}

@@ -20,7 +20,7 @@ Settings are laid over each other; what comes later counts:
 3. the project's files: `.rein/config.toml` in the root of the repository and in each directory from there down to
    where rein is started
 4. environment variables
-5. flags, and `-c KEY=VALUE` for any key
+5. flags, and `--config KEY=VALUE` for any key
 
 A project can only narrow: what it may not set is ignored with a warning. `rein config show --origin` prints what holds
 and where it comes from. A key in capitals stands for a name of your choice.

@@ -17,6 +17,7 @@ use rein_store::{NewSession, SessionQuery, SessionRecord, Store, StoreError};
 
 use crate::options::EngineOptions;
 use crate::session::{self, Handle, Opening};
+use crate::turn::describe;
 
 /// The engine.
 pub struct Engine {
@@ -70,6 +71,13 @@ impl Engine {
             .workspace
             .clone()
             .ok_or_else(|| ServiceError::Invalid { message: "a new session needs a workspace".to_owned() })?;
+        if let Some(model) = &request.model {
+            // Before anything is created, so that a wrong name leaves no empty session behind.
+            self.parts
+                .models
+                .resolve(model)
+                .map_err(|error| ServiceError::Model { message: describe(&error) })?;
+        }
         let new = NewSession {
             id: SessionId::new(),
             workspace: existing_directory(workspace)?,

@@ -163,9 +163,9 @@ async fn plan_in_order(desk: &Desk, call: &ToolCall, place: &Place) -> Result<Bo
                 place.wait_for_conflicts(&intent).await;
             }
             // An earlier call may be about to make it right.
-            Err(_) if place.is_behind_changes() => {
+            Err(_) if place.is_behind_others() => {
                 place.unclear();
-                place.wait_for_changes().await;
+                place.wait_for_others().await;
             }
             Err(complaint) => return Err(complaint),
         }

@@ -4,7 +4,7 @@
 //! going to do. A call waits for earlier ones that conflict with it and never
 //! for later ones, so that nobody waits in a circle.
 
-use rein_protocol::{Intent, Tier};
+use rein_protocol::Intent;
 use tokio::sync::watch;
 
 /// What a call has said about itself.
@@ -69,9 +69,9 @@ impl Place {
         self.earlier(|claim| conflicts(claim, intent))
     }
 
-    /// Whether an earlier call that is not over may change what this one would find.
-    pub(crate) fn is_behind_changes(&self) -> bool {
-        self.earlier(may_change)
+    /// Whether an earlier call is not over: what it does or learns may make sense of this one.
+    pub(crate) fn is_behind_others(&self) -> bool {
+        self.earlier(|claim| !matches!(claim, Claim::Done))
     }
 
     /// Waits until no earlier call conflicts with this intent.
@@ -79,9 +79,9 @@ impl Place {
         self.wait_until(|claim| !conflicts(claim, intent)).await;
     }
 
-    /// Waits until no earlier call can change anything any more.
-    pub(crate) async fn wait_for_changes(&self) {
-        self.wait_until(|claim| !may_change(claim)).await;
+    /// Waits until every earlier call is over.
+    pub(crate) async fn wait_for_others(&self) {
+        self.wait_until(|claim| matches!(claim, Claim::Done)).await;
     }
 
     fn claim(&self, claim: Claim) {
@@ -117,14 +117,6 @@ fn conflicts(claim: &Claim, intent: &Intent) -> bool {
     }
 }
 
-fn may_change(claim: &Claim) -> bool {
-    match claim {
-        Claim::Done => false,
-        Claim::Unplanned | Claim::Unclear => true,
-        Claim::Planned(other) => matches!(other.tier(), Tier::Write | Tier::Exec),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,9 +144,9 @@ mod tests {
         assert!(third.wait_for_conflicts(&read("/w/a")).now_or_never().is_none());
         drop(first);
         assert!(third.wait_for_conflicts(&read("/w/a")).now_or_never().is_some());
-        assert!(third.is_behind_changes());
+        assert!(third.is_behind_others());
         drop(second);
-        assert!(!third.is_behind_changes());
+        assert!(!third.is_behind_others());
     }
 
     #[test]

@@ -78,6 +78,7 @@ fn workbench(parts: &Parts, session: &SessionId, workspace: &Path, transcript: &
         files: Arc::new(crate::remember::files_of(transcript)),
         artifacts: Arc::new(artifacts.clone()),
         shell: parts.options.settings.shell.clone().unwrap_or_else(rein_tools::bash::find_shell),
+        command_timeout: parts.options.settings.command_timeout,
     };
     let today = jiff::Zoned::now().strftime("%Y-%m-%d").to_string();
     Workbench {

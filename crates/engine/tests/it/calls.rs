@@ -50,6 +50,23 @@ async fn calls_on_the_same_file_run_in_their_order() {
 }
 
 #[tokio::test]
+async fn a_file_may_be_read_and_edited_in_one_step() {
+    let project = Project::new().file("a.txt", "one\n").file("b.txt", "one\n");
+    let edit = |path: &str| json!({"path": path, "old": "one", "new": "two"});
+    let script = Script::new()
+        .turn(
+            Turn::call("read", json!({"path": "a.txt"}))
+                .and_call("read", json!({"path": "b.txt"}))
+                .and_call("edit", edit("a.txt"))
+                .and_call("edit", edit("b.txt")),
+        )
+        .turn(Turn::text("done"));
+    let stage = Stage::with(project, script, Setup::mode(Mode::Write)).await;
+    assert_eq!(statuses(&stage.run("go").await), [CallStatus::Completed; 4]);
+    assert_eq!(stage.project.read("b.txt"), "two\n");
+}
+
+#[tokio::test]
 async fn independent_calls_run_side_by_side() {
     // Both wait for a person at the same time: neither waits for the other.
     let write = |path: &str| json!({"path": path, "content": "x\n"});

@@ -1,0 +1,113 @@
+//! How a run begins: with a prompt, or by going on with what there is.
+
+use futures_util::stream;
+use rein_protocol::message::AssistantPart;
+use rein_protocol::transcript::{Item, Transcript};
+use rein_protocol::{
+    CallStatus, Delivery, Entry, EntryBody, Event, EventBody, EventStream, Prompt, Service, SessionId,
+    SessionInfo, Snapshot, StopReason, TurnId,
+};
+
+use super::tally::Tally;
+use crate::error::CommandError;
+
+/// What the model is told when a turn that had ended early is to be gone on with.
+pub(super) const GO_ON: &str = "Go on.";
+
+/// A turn to follow.
+pub(super) struct Begun {
+    pub(super) tally: Tally,
+    pub(super) turn: TurnId,
+    pub(super) events: EventStream,
+}
+
+/// Says the prompt; without one, goes on.
+///
+/// Going on is the same whenever the process had died: what was left is done,
+/// and where nothing was left, the answer is given once more.
+pub(super) async fn begin(
+    service: &dyn Service,
+    info: &SessionInfo,
+    prompt: Option<String>,
+) -> Result<Begun, CommandError> {
+    let snapshot = service.get(&info.id).await?;
+    let events = service.subscribe(&info.id, snapshot.seq).await?;
+    let before = Transcript::of(&snapshot.entries);
+    let turn = match prompt {
+        Some(text) => service.prompt(&info.id, Prompt::text(text)).await?,
+        None => match service.resume(&info.id).await? {
+            Some(turn) => turn,
+            None if left_something_undone(&before) => service.prompt(&info.id, Prompt::text(GO_ON)).await?,
+            None => return last_answer(info, &snapshot),
+        },
+    };
+    let mut tally = Tally::new(turn.clone(), info.model.clone());
+    if before.turn.as_ref().is_some_and(|broken| broken.id == turn) {
+        before.open_calls().for_each(|(call, _)| tally.proposed(call));
+    }
+    Ok(Begun { tally, turn, events })
+}
+
+/// Whether the last turn stopped before its time, or was not permitted something.
+fn left_something_undone(transcript: &Transcript) -> bool {
+    match transcript.stop {
+        None => false,
+        Some((StopReason::EndTurn, _)) => {
+            transcript.items.iter().rev().take_while(|item| !begins_a_turn(item)).any(was_refused)
+        }
+        Some(_) => true,
+    }
+}
+
+fn begins_a_turn(item: &Item) -> bool {
+    matches!(item, Item::User { delivery: Delivery::Prompt | Delivery::FollowUp, .. })
+}
+
+fn was_refused(item: &Item) -> bool {
+    match item {
+        Item::Call(call) => call.result.as_ref().is_some_and(|result| match result.status {
+            CallStatus::Refused | CallStatus::Rejected => true,
+            CallStatus::Completed
+            | CallStatus::Failed
+            | CallStatus::Interrupted
+            | CallStatus::NotRun
+            | CallStatus::Unknown => false,
+        }),
+        Item::User { .. } | Item::Said { .. } | Item::Ended { .. } | Item::Recovered { .. } => false,
+    }
+}
+
+/// The end of the last turn, as if it happened now: nothing is asked of a model.
+fn last_answer(info: &SessionInfo, snapshot: &Snapshot) -> Result<Begun, CommandError> {
+    let last = snapshot.entries.iter().rev().find_map(|entry| match &entry.body {
+        EntryBody::TurnEnded { turn, .. } => Some(turn.clone()),
+        _ => None,
+    });
+    let Some(turn) = last else { return Err(nothing_to_go_on_with(&info.id)) };
+    let from_the_end = snapshot.entries.iter().rev().take_while(|entry| !is_call(entry));
+    let mut events: Vec<Event> = from_the_end.filter(|entry| is_end_of(entry, &turn)).map(event).collect();
+    events.reverse();
+    let tally = Tally::new(turn.clone(), info.model.clone());
+    Ok(Begun { tally, turn, events: Box::pin(stream::iter(events)) })
+}
+
+fn is_call(entry: &Entry) -> bool {
+    matches!(entry.body, EntryBody::Part { body: AssistantPart::Call(_), .. })
+}
+
+fn is_end_of(entry: &Entry, wanted: &TurnId) -> bool {
+    match &entry.body {
+        EntryBody::Part { turn, .. } | EntryBody::TurnEnded { turn, .. } => turn == wanted,
+        _ => false,
+    }
+}
+
+fn event(entry: &Entry) -> Event {
+    let body = EventBody::Entry { entry: Box::new(entry.clone()) };
+    Event { session: entry.session.clone(), seq: entry.seq, body }
+}
+
+fn nothing_to_go_on_with(session: &SessionId) -> CommandError {
+    CommandError::usage(format!("session {session} has nothing to go on with: nothing was said in it"))
+        .hint(format!("say what to do: rein --resume {session} -p 'PROMPT'"))
+}

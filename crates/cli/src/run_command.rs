@@ -1,0 +1,91 @@
+//! `rein -p`, `rein --continue` and `rein --resume`: from arguments to a run.
+
+use std::io;
+
+use rein_protocol::OpenSession;
+
+use crate::args::{OutputFormat, RunArguments, SharedArguments};
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::headless::{self, Activity, Asks, Face, Json, Run, StreamJson, Text};
+use crate::signals::Signals;
+use crate::streams::Streams;
+use crate::terminal::Target;
+use crate::wiring::{self, Setup};
+use crate::{prompt, sessions, stdout};
+
+/// Does it. In the machine formats an error that kept the run from beginning
+/// is also a line on standard output.
+pub fn execute(run: RunArguments, shared: &SharedArguments) -> Result<Exit, CommandError> {
+    let output = run.output;
+    let executed = begin(run, shared);
+    match (&executed, output) {
+        (Ok(_), _) | (_, OutputFormat::Text) => {}
+        (Err(error), OutputFormat::Json | OutputFormat::StreamJson) => {
+            stdout::print(|out| writeln!(out, "{}", error.to_json()))?;
+        }
+    }
+    executed
+}
+
+fn begin(run: RunArguments, shared: &SharedArguments) -> Result<Exit, CommandError> {
+    let prompt = prompt::collect(&run.prompt())?;
+    if prompt.is_none() && run.resume.is_none() && !run.continue_last {
+        return Err(CommandError::usage("there is no prompt: it was neither given nor piped in")
+            .hint("rein -p 'what does this project do?'"));
+    }
+    let setup = Setup::load(shared, &run)?;
+    let runtime = wiring::runtime()?;
+    let exit = runtime.block_on(run_in(setup, run, shared, prompt));
+    // What may still be there are threads that wait for something that no longer matters.
+    runtime.shutdown_background();
+    exit
+}
+
+async fn run_in(
+    mut setup: Setup,
+    run: RunArguments,
+    shared: &SharedArguments,
+    prompt: Option<String>,
+) -> Result<Exit, CommandError> {
+    let mut signals = Signals::install()?;
+    let mut open = OpenSession { mode: run.mode, ..OpenSession::default() };
+    let mut had = None;
+    if run.continue_last || run.resume.is_some() {
+        let archive = setup.archive().await?;
+        let found = match &run.resume {
+            Some(name) => sessions::by_name(&*archive, name).await?,
+            None => sessions::last_of(&*archive, setup.directory()).await?,
+        };
+        // A session goes on where it was, with the settings of that place, unless told otherwise.
+        if shared.cwd.is_none() && found.workspace != setup.directory() {
+            setup = setup.moved_to(&found.workspace)?;
+        }
+        open.workspace = shared.cwd.is_some().then(|| setup.directory().to_owned());
+        open.session = Some(found.id);
+        had = found.model;
+    } else {
+        open.workspace = Some(setup.directory().to_owned());
+    }
+    setup.print_warnings();
+    let (engine, model) = setup.engine(run.model.as_deref(), had.as_ref()).await?;
+    open.model = model;
+    let streams = Streams::standard().map_err(|error| {
+        CommandError::failure("a thread for the output cannot be started").caused_by(error)
+    })?;
+    let mut face = face(&run);
+    let run = Run { open, prompt, asks: Asks::Unexpected };
+    headless::run(&*engine, run, &mut *face, streams, &mut signals).await.map(|(exit, _)| exit)
+}
+
+fn face(run: &RunArguments) -> Box<dyn Face> {
+    let ink = Target::of(&io::stderr()).ink();
+    match run.output {
+        OutputFormat::Text => {
+            let activity = if run.quiet { Activity::Quiet } else { Activity::Told };
+            Box::new(Text::new(Target::of(&io::stdout()), ink, activity))
+        }
+        OutputFormat::Json => Box::new(Json { ink }),
+        OutputFormat::StreamJson => Box::new(StreamJson { ink }),
+    }
+}

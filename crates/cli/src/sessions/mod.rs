@@ -1,0 +1,57 @@
+//! Past sessions: finding, listing, showing and exporting them. Needs no model.
+
+mod export;
+mod find;
+mod list;
+mod markdown;
+mod show;
+
+use std::path::Path;
+
+use rein_protocol::Service;
+
+pub use find::{by_name, last_of};
+
+use crate::args::SessionsCommand;
+use crate::error::CommandError;
+
+/// Does what was asked for the directory that rein was started in.
+pub async fn execute(
+    service: &dyn Service,
+    directory: &Path,
+    command: SessionsCommand,
+) -> Result<(), CommandError> {
+    match command {
+        SessionsCommand::List { all, json, limit } => {
+            let workspace = if all { None } else { Some(directory) };
+            list::list(service, workspace, limit, if json { Form::Json } else { Form::Text }).await
+        }
+        SessionsCommand::Show { id, json } => {
+            let found = by_name(service, &id).await?;
+            let snapshot = service.get(&found.id).await?;
+            show::show(&snapshot, if json { Form::Json } else { Form::Text })
+        }
+        SessionsCommand::Export { id, format, file } => {
+            let found = by_name(service, &id).await?;
+            let snapshot = service.get(&found.id).await?;
+            export::export(&snapshot, format, file.as_deref())
+        }
+    }
+}
+
+/// For whom something is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// For a person.
+    Text,
+    /// For a program.
+    Json,
+}
+
+/// A moment as persons write it, in their time zone.
+fn moment(at: rein_protocol::Timestamp) -> String {
+    match jiff::Timestamp::from_millisecond(at.0) {
+        Ok(stamp) => stamp.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string(),
+        Err(_) => "-".to_owned(),
+    }
+}

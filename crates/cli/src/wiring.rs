@@ -1,0 +1,328 @@
+//! Puts the crates together: settings, store, models and engine. Nothing else
+//! in the binary knows how an engine is made.
+//!
+//! What is made here leaves as `Arc<dyn Service>`. Sessions can be read without
+//! any model that can be used; only a run needs one.
+
+mod places;
+mod providers;
+mod rules;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rein_config::{Durability, Environment, Flag, LoadRequest, Loaded, Source};
+use rein_engine::{Engine, EngineOptions, EngineSettings};
+use rein_http::{CancellationToken, Client, ClientOptions, ProxyMode};
+use rein_llm::{Catalog, ErrorKind, ModelError, ModelInfo, Models, ModelsOptions, Prices, ProviderConfig};
+use rein_permission::{Presence, Rule};
+use rein_protocol::{ModelRef, Service};
+use rein_store::{SalvageReport, Store, StoreOptions};
+use rein_tools::Registry;
+
+use crate::args::{RunArguments, SharedArguments};
+use crate::error::CommandError;
+use crate::terminal::{Target, neutralise};
+pub use places::Places;
+
+/// The runtime for everything that waits.
+pub fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| CommandError::failure("threads cannot be started").caused_by(error))
+}
+
+/// Settings that hold for one directory, and what can be made from them.
+pub struct Setup {
+    places: Places,
+    loaded: Loaded,
+    flags: Vec<Flag>,
+    rules: Vec<Rule>,
+    store: Option<Store>,
+}
+
+impl Setup {
+    /// Reads the settings.
+    pub fn load(shared: &SharedArguments, run: &RunArguments) -> Result<Self, CommandError> {
+        let flags = flags(shared, run)?;
+        let rules = rules::of_arguments(run)?;
+        Self::load_at(Places::find(shared)?, flags, rules)
+    }
+
+    /// The same arguments, with the settings of another directory.
+    pub fn moved_to(self, directory: &Path) -> Result<Self, CommandError> {
+        let store = self.store;
+        let moved = Self::load_at(Places::at(directory)?, self.flags, self.rules)?;
+        Ok(Self { store, ..moved })
+    }
+
+    /// Where rein works.
+    pub fn directory(&self) -> &Path {
+        &self.places.directory
+    }
+
+    /// What holds here.
+    pub fn settings(&self) -> &Loaded {
+        &self.loaded
+    }
+
+    /// Says on standard error what of the settings is ignored.
+    pub fn print_warnings(&self) {
+        for warning in &self.loaded.warnings {
+            warn(&warning.to_string());
+        }
+        for rule in rules::without_effect(&self.loaded) {
+            warn(&rule);
+        }
+    }
+
+    /// Past sessions. No turn can be run with it.
+    pub async fn archive(&mut self) -> Result<Arc<dyn Service>, CommandError> {
+        let models = self.models(Catalog::empty())?;
+        let store = self.store().await?;
+        Ok(Engine::new(self.options(store, models)))
+    }
+
+    /// An engine that runs turns, and the model to open a session with: the one
+    /// named, or for a session without one (`None`) that of the settings or the
+    /// first that can be used. A session that has one keeps it.
+    pub async fn engine(
+        &mut self,
+        named: Option<&str>,
+        had: Option<&ModelRef>,
+    ) -> Result<(Arc<dyn Service>, Option<ModelRef>), CommandError> {
+        let catalog = providers::catalog(&self.loaded.settings.provider)?;
+        let models = self.models(catalog)?;
+        let configured = self.loaded.settings.model.as_ref().map(ToString::to_string);
+        // Whatever a rein that was killed left running is ended while the model is chosen.
+        let sweeping = tokio::task::spawn_blocking(rein_sandbox::end_orphans);
+        let model = match (named, had) {
+            (Some(name), _) => Some(self.choose(&models, Some(name)).await?),
+            (None, Some(_)) => None,
+            (None, None) => Some(self.choose(&models, configured.as_deref()).await?),
+        };
+        if let Err(error) = sweeping.await {
+            tracing::debug!(%error, "orphaned processes were not looked for");
+        }
+        let store = self.store().await?;
+        Ok((Engine::new(self.options(store, models)), model))
+    }
+
+    async fn choose(&self, models: &Models, wanted: Option<&str>) -> Result<ModelRef, CommandError> {
+        models.choose(wanted, &CancellationToken::new()).await.map_err(|error| match error.kind {
+            ErrorKind::NoModel => from_model_error(error).hint(format!(
+                "a server and a model in {}:\n\
+                 model = \"mine/NAME-OF-THE-MODEL\"\n\
+                 [provider.mine]\n\
+                 base_url = \"http://host:port/v1\"\n\
+                 key_env = \"NAME_OF_THE_VARIABLE_WITH_THE_KEY\"",
+                self.places.directories.user_file().display()
+            )),
+            _ => from_model_error(error),
+        })
+    }
+
+    fn load_at(places: Places, flags: Vec<Flag>, rules: Vec<Rule>) -> Result<Self, CommandError> {
+        let request = LoadRequest {
+            directories: &places.directories,
+            workspace_start: &places.directory,
+            environment: &places.environment,
+            flags: &flags,
+        };
+        let loaded = rein_config::load(&request).map_err(wrong_settings)?;
+        Ok(Self { places, loaded, flags, rules, store: None })
+    }
+
+    async fn store(&mut self) -> Result<Store, CommandError> {
+        if let Some(store) = &self.store {
+            return Ok(store.clone());
+        }
+        let mut options = StoreOptions::new(&self.places.directories.data);
+        options.durability = match self.loaded.settings.store.durability {
+            Durability::Second => rein_store::Durability::Second,
+            Durability::Every => rein_store::Durability::Every,
+        };
+        let store = open_store(options).await?;
+        self.store = Some(store.clone());
+        Ok(store)
+    }
+
+    fn models(&self, catalog: Catalog) -> Result<Models, CommandError> {
+        let network = &self.loaded.settings.network;
+        let client = ClientOptions {
+            connect_timeout: seconds(network.connect_timeout),
+            proxy: match &network.proxy {
+                Some(url) => ProxyMode::Url(url.expose().to_owned()),
+                None => ProxyMode::Environment,
+            },
+            ..ClientOptions::default()
+        };
+        let client = Client::new(client)
+            .map_err(|error| CommandError::usage("the network settings cannot be used").caused_by(error))?;
+        // Left alone, the limit depends on where the server is.
+        let origin = self.loaded.origins.get("network.idle_timeout");
+        let set = origin.is_some_and(|origin| origin.source != Source::Default);
+        let options = ModelsOptions {
+            idle_timeout: set.then(|| seconds(network.idle_timeout)),
+            ..ModelsOptions::default()
+        };
+        let environment = self.places.environment.clone();
+        Ok(Models::new(client, catalog, move |name| variable(&environment, name)).with_options(options))
+    }
+
+    fn options(&self, store: Store, models: Models) -> EngineOptions {
+        let settings = &self.loaded.settings;
+        EngineOptions {
+            store,
+            models: Arc::new(models),
+            tools: Arc::new(Registry::builtin()),
+            settings: EngineSettings {
+                mode: settings.mode,
+                max_steps: settings.max_steps,
+                shell: settings.shell.clone(),
+                command_timeout: seconds(settings.bash.timeout),
+                attempts: settings.retry.attempts,
+                retry_base: Duration::from_millis(settings.retry.base_delay_ms.into()),
+            },
+            layers: rules::layers(&self.loaded, &self.rules),
+            presence: Presence::Nobody,
+            home: variable(&self.places.environment, "HOME").map(PathBuf::from),
+            protected: self.places.own_directories(),
+        }
+    }
+}
+
+/// What the demo's engine is made of.
+pub struct Scripted {
+    /// Where everything is kept.
+    pub home: PathBuf,
+    /// Where the recorded model answers.
+    pub base_url: String,
+    /// What it would cost.
+    pub prices: Prices,
+}
+
+/// An engine with one model, with asks, and without anything of the user's.
+pub async fn scripted_engine(scripted: Scripted) -> Result<(Arc<dyn Service>, ModelRef), CommandError> {
+    let model = ModelRef { provider: "demo".to_owned(), model: "recorded".to_owned() };
+    let recorded =
+        ModelInfo { id: model.model.clone(), prices: Some(scripted.prices), ..ModelInfo::default() };
+    let provider = ProviderConfig {
+        name: model.provider.clone(),
+        base_url: Some(scripted.base_url),
+        models: vec![recorded],
+        ..ProviderConfig::default()
+    };
+    let catalog = Catalog::empty().with_provider(provider).map_err(from_model_error)?;
+    let client = Client::new(ClientOptions { proxy: ProxyMode::Direct, ..ClientOptions::default() })
+        .map_err(|error| CommandError::failure("the demo's client cannot be made").caused_by(error))?;
+    let store = open_store(StoreOptions::new(scripted.home.join("data"))).await?;
+    let options = EngineOptions {
+        store,
+        models: Arc::new(Models::new(client, catalog, |_| None)),
+        tools: Arc::new(Registry::builtin()),
+        settings: EngineSettings { attempts: 1, ..EngineSettings::default() },
+        layers: Vec::new(),
+        presence: Presence::Person,
+        home: None,
+        protected: vec![scripted.home],
+    };
+    Ok((Engine::new(options), model))
+}
+
+/// Opens a store, on a thread that may block, and says if it had to be mended.
+async fn open_store(mut options: StoreOptions) -> Result<Store, CommandError> {
+    options.after_commit = abort_hook();
+    let failed =
+        |error: &dyn std::error::Error| CommandError::failure(format!("sessions cannot be kept: {error}"));
+    let opened =
+        tokio::task::spawn_blocking(move || Store::open(options)).await.map_err(|error| failed(&error))?;
+    let store = opened.map_err(|error| failed(&error))?;
+    if let Some(report) = store.salvage_report() {
+        warn(&salvaged(report));
+    }
+    Ok(store)
+}
+
+fn salvaged(report: &SalvageReport) -> String {
+    let mut text = format!(
+        "the session store was damaged; {} sessions with {} entries were saved, the damaged file is kept as {}",
+        report.sessions,
+        report.entries,
+        report.moved_to.display()
+    );
+    for loss in &report.lost {
+        text.push_str("\n  ");
+        text.push_str(loss);
+    }
+    text
+}
+
+/// For tests of crashes: ends the process by SIGKILL once so many entries are durable.
+#[cfg(debug_assertions)]
+fn abort_hook() -> Option<rein_store::CommitHook> {
+    let limit: u64 = std::env::var("REIN_TEST_ABORT_AFTER").ok()?.parse().ok()?;
+    Some(Arc::new(move |entries| {
+        if entries >= limit {
+            let own = rustix::process::getpid();
+            // The signal cannot be refused by its sender's own process.
+            let _ = rustix::process::kill_process(own, rustix::process::Signal::KILL);
+        }
+    }))
+}
+
+#[cfg(not(debug_assertions))]
+fn abort_hook() -> Option<rein_store::CommitHook> {
+    None
+}
+
+/// A model that does not exist was named wrongly; one that cannot be used is no matter of arguments.
+fn from_model_error(error: ModelError) -> CommandError {
+    let wrong = match error.kind {
+        ErrorKind::NotFound | ErrorKind::BadRequest => CommandError::usage(error.message),
+        _ => CommandError::failure(error.message),
+    };
+    match error.hint {
+        Some(hint) => wrong.hint(hint),
+        None => wrong,
+    }
+}
+
+fn wrong_settings(error: rein_config::ConfigError) -> CommandError {
+    CommandError::usage(error.to_string())
+}
+
+/// What the command line says about settings.
+fn flags(shared: &SharedArguments, run: &RunArguments) -> Result<Vec<Flag>, CommandError> {
+    let overrides =
+        shared.overrides.iter().map(|text| Flag::assignment("--config", text).map_err(wrong_settings));
+    let mut flags = overrides.collect::<Result<Vec<Flag>, CommandError>>()?;
+    if let Some(steps) = run.max_steps {
+        flags.push(Flag::new("--max-steps", ["max_steps"], steps.to_string()));
+    }
+    if let Some(mode) = run.mode {
+        flags.push(Flag::new("--mode", ["mode"], mode.name()));
+    }
+    Ok(flags)
+}
+
+fn variable(environment: &Environment, name: &str) -> Option<String> {
+    environment.get(name).and_then(|value| value.to_str()).map(str::to_owned)
+}
+
+fn seconds(count: u32) -> Duration {
+    Duration::from_secs(count.into())
+}
+
+/// Says something on standard error that does not stop the work.
+fn warn(text: &str) {
+    let mut stderr = io::stderr();
+    let ink = Target::of(&stderr).ink();
+    let text = neutralise(text).replace('\n', "\n  ");
+    // A warning that nobody can see warns nobody.
+    let _ = writeln!(stderr, "{} {text}", ink.yellow("warning:"));
+}

@@ -1,0 +1,103 @@
+//! Providers of the settings as the model layer takes them.
+
+use std::collections::BTreeMap;
+
+use rein_config::{ModelSettings, ProviderSettings, Secret};
+use rein_llm::{Catalog, ModelInfo, Prices, Provider, ProviderConfig, Wire};
+use secrecy::SecretString;
+
+use super::from_model_error;
+use crate::error::CommandError;
+
+/// The providers that rein knows, with those of the settings.
+pub(super) fn catalog(settings: &BTreeMap<String, ProviderSettings>) -> Result<Catalog, CommandError> {
+    let mut catalog = Catalog::bundled();
+    for (name, provider) in settings {
+        let config = config(name, provider, catalog.provider(name))?;
+        catalog = catalog.with_provider(config).map_err(from_model_error)?;
+    }
+    Ok(catalog)
+}
+
+fn config(
+    name: &str,
+    settings: &ProviderSettings,
+    known: Option<&Provider>,
+) -> Result<ProviderConfig, CommandError> {
+    let wire =
+        settings.wire.as_deref().map(|wire| Wire::from_name(wire).ok_or_else(|| unknown_wire(name, wire)));
+    let same_address = settings.base_url.is_none();
+    let models = settings.models.iter().map(|(id, model)| {
+        let known = known.filter(|_| same_address).and_then(|provider| provider.model(id));
+        model_info(id, model, known)
+    });
+    Ok(ProviderConfig {
+        name: name.to_owned(),
+        wire: wire.transpose()?,
+        base_url: settings.base_url.as_ref().map(|url| url.expose().to_owned()),
+        key_env: settings.key_env.iter().flat_map(|names| names.names()).map(str::to_owned).collect(),
+        key: settings.key.as_ref().map(secret),
+        headers: settings.headers.iter().map(|(name, value)| (name.clone(), secret(value))).collect(),
+        default_model: None,
+        quirks: None,
+        models: models.collect(),
+    })
+}
+
+fn unknown_wire(provider: &str, wire: &str) -> CommandError {
+    let known: Vec<&str> = Wire::ALL.into_iter().map(Wire::name).collect();
+    CommandError::usage(format!(
+        "provider.{provider}.wire is `{wire}`, which is no protocol that rein speaks"
+    ))
+    .hint(format!("there is {}", known.join(", ")))
+}
+
+/// Prices are known only together: a cost made of half of them would be wrong.
+fn model_info(id: &str, settings: &ModelSettings, known: Option<&ModelInfo>) -> ModelInfo {
+    let known = known.and_then(|known| known.prices.as_ref());
+    let input = settings.input_price.or(known.map(|prices| prices.input));
+    let output = settings.output_price.or(known.map(|prices| prices.output));
+    let prices = input.zip(output).map(|(input, output)| Prices {
+        input,
+        output,
+        cached_input: settings.cache_read_price.or(known.and_then(|prices| prices.cached_input)),
+        cache_write: settings.cache_write_price.or(known.and_then(|prices| prices.cache_write)),
+        as_of: None,
+    });
+    ModelInfo { id: id.to_owned(), context: settings.context, output: settings.output, prices }
+}
+
+fn secret(secret: &Secret) -> SecretString {
+    SecretString::from(secret.expose())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rein_config::ServerUrl;
+
+    #[test]
+    fn a_provider_of_the_settings_joins_those_that_are_known() {
+        let model =
+            ModelSettings { input_price: Some(1.0), output_price: Some(2.0), ..ModelSettings::default() };
+        let half = ModelSettings { input_price: Some(1.0), ..ModelSettings::default() };
+        let provider = ProviderSettings {
+            base_url: Some(ServerUrl::new("http://127.0.0.1:9/v1")),
+            models: BTreeMap::from([("m".to_owned(), model), ("half".to_owned(), half)]),
+            ..ProviderSettings::default()
+        };
+        let catalog = catalog(&BTreeMap::from([("mine".to_owned(), provider)])).unwrap();
+        let mine = catalog.provider("mine").unwrap();
+        let prices = mine.model("m").unwrap().prices.clone().unwrap();
+        assert_eq!((prices.input, prices.output), (1.0, 2.0));
+        assert_eq!(mine.model("half").unwrap().prices, None);
+        assert!(catalog.provider("openai").is_some());
+    }
+
+    #[test]
+    fn a_wire_that_does_not_exist_is_a_wrong_setting() {
+        let provider = ProviderSettings { wire: Some("smoke".to_owned()), ..ProviderSettings::default() };
+        let error = catalog(&BTreeMap::from([("openai".to_owned(), provider)])).unwrap_err();
+        assert_eq!(error.exit(), crate::exit::Exit::Usage);
+    }
+}
