@@ -53,6 +53,10 @@ pub enum Scope {
     /// Until the session ends.
     #[default]
     Session,
+    /// In every session of this workspace.
+    Project,
+    /// In every session.
+    Everywhere,
 }
 
 /// A person's answer.
