@@ -9,8 +9,8 @@ use rein_protocol::{Finish, Timestamp, Usage};
 use serde_json::Value;
 
 use super::calls::{CallDelta, Calls, Ending};
-use super::tally;
 use super::think::{ThinkSplitter, Voice};
+use super::{plain, tally};
 use crate::error::{ErrorKind, ModelError, classify};
 use crate::event::ModelEvent;
 use crate::wire::Decoder;
@@ -71,6 +71,12 @@ impl Decoder for ChatDecoder {
         }
         if event.event.as_deref() == Some("error") {
             return Err(self.fail(reported(data), out));
+        }
+        if let Some((index, text)) = plain::words(data) {
+            if *self.choice.get_or_insert(index) == index {
+                self.text(&text, out);
+            }
+            return Ok(());
         }
         let chunk: Value = match serde_json::from_str(data) {
             Ok(chunk) => chunk,
@@ -213,11 +219,9 @@ impl ChatDecoder {
     }
 
     fn text(&mut self, text: &str, out: &mut Vec<ModelEvent>) {
-        let mut voices = Vec::new();
-        self.think.push(text, |voice, piece| voices.push((voice, piece.to_owned())));
-        for (voice, piece) in voices {
-            self.say(voice, &piece, out);
-        }
+        let mut think = std::mem::take(&mut self.think);
+        think.push(text, |voice, piece| self.say(voice, piece, out));
+        self.think = think;
     }
 
     fn say(&mut self, voice: Voice, text: &str, out: &mut Vec<ModelEvent>) {
