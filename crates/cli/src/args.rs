@@ -93,6 +93,7 @@ pub struct RunArguments {
     ///
     /// tight: only reading; write: edits in this directory too; free:
     /// everything that no rule denies; plan: only reading, the rest is withheld.
+    /// A session that is gone on with does not keep the mode that it had.
     #[arg(long, value_name = "MODE", value_parser = mode_parser(), help_heading = "Permission")]
     pub mode: Option<Mode>,
 
@@ -144,6 +145,117 @@ pub enum Command {
     /// Show the settings, where they come from, and what can be set
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Explain, list, test, import and revoke what may run
+    #[command(subcommand, visible_alias = "permissions")]
+    Permission(PermissionCommand),
+    /// Export what was asked, decided and done, as NDJSON or as a table
+    Audit(AuditArguments),
+}
+
+/// What can be asked about permission.
+#[derive(Debug, Subcommand)]
+pub enum PermissionCommand {
+    /// Say whether a command, an edit, a read or a fetch would run, and why
+    Explain(ExplainArguments),
+    /// List every rule that holds here, where it is written, and the mode
+    List {
+        /// With what was allowed for good in other directories
+        #[arg(long)]
+        all: bool,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take back what was allowed for good
+    Revoke {
+        /// Its id or its pattern, as `rein permission list --all` shows them
+        #[arg(value_name = "ID|PATTERN", required_unless_present = "all")]
+        grant: Option<String>,
+        /// Everything that has this pattern, or simply everything
+        #[arg(long)]
+        all: bool,
+    },
+    /// Check your own expectations: a file of commands and what should become of them
+    #[command(after_help = TEST_FILE)]
+    Test {
+        /// The file: TOML with [[case]] tables, or a JSON object a line
+        file: PathBuf,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take over the rules of another agent, with the same meaning or a stricter one
+    Import {
+        /// Whose
+        #[arg(long, value_name = "AGENT", value_enum, default_value_t)]
+        from: ImportFrom,
+        /// Add them to your settings, after showing them
+        #[arg(long)]
+        write: bool,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+const TEST_FILE: &str = "\
+A case says what is done and what should become of it:
+  [[case]]
+  cmd = \"git push origin main\"      or edit, read, fetch, or permission and pattern
+  expect = \"ask\"                    allow, ask or deny; must = \"ask\" for at least that strict
+  mode = \"write\"                    the mode that holds here if absent
+  rules = [\"allow bash:git *\"]      judged by these instead of your rules
+  why = \"a push leaves this machine\"";
+
+/// What is to be explained.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("what").required(true).args(["command", "edit", "read", "fetch"]))]
+pub struct ExplainArguments {
+    /// A command line
+    pub command: Option<String>,
+    /// A file that would be changed
+    #[arg(long, value_name = "PATH")]
+    pub edit: Option<PathBuf>,
+    /// A file that would be read
+    #[arg(long, value_name = "PATH")]
+    pub read: Option<PathBuf>,
+    /// An address that something would be fetched from
+    #[arg(long, value_name = "URL")]
+    pub fetch: Option<String>,
+    /// In this mode [default: the one that holds here]
+    #[arg(long, value_name = "MODE", value_parser = mode_parser())]
+    pub mode: Option<Mode>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Whose rules are taken over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum ImportFrom {
+    /// Claude Code
+    Claude,
+    /// opencode
+    Opencode,
+    /// Codex
+    Codex,
+    /// All three
+    #[default]
+    All,
+}
+
+/// What of the record is exported.
+#[derive(Debug, Args)]
+pub struct AuditArguments {
+    /// Only this session: its id, or the beginning or end of it
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Only what happened since then: 2026-01-31, 2026-01-31T12:00:00Z, or 90m, 24h, 7d ago
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<String>,
+    /// One JSON object a line
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// What the demo is told.

@@ -32,10 +32,12 @@ fn show(shared: &SharedArguments, json: bool, origin: ShowOrigin) -> Result<(), 
 fn path(shared: &SharedArguments) -> Result<(), CommandError> {
     let places = Places::find(shared)?;
     stdout::print(|out| {
+        writeln!(out, "managed   {}", rein_config::MANAGED_FILE)?;
         writeln!(out, "user      {}", places.directories.user_file().display())?;
         for file in places.project_files() {
             writeln!(out, "project   {}", file.display())?;
         }
+        writeln!(out, "grants    {}", places.directories.grants_file().display())?;
         writeln!(out, "sessions  {}", places.directories.data.display())
     })
 }

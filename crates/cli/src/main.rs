@@ -4,19 +4,22 @@
 //! the crates together; everything else reaches the engine through
 //! `protocol::Service`. [`headless`] is one turn without a person at it, with
 //! [`streams`], [`signals`] and [`prompt`] as its ways in and out;
-//! [`run_command`], [`sessions`], [`config_command`] and [`demo`] are the
-//! commands; [`error`], [`exit`], [`terminal`] and [`stdout`] are how a person
-//! and a shell are told.
+//! [`run_command`], [`sessions`], [`config_command`], [`permission_command`],
+//! [`audit_command`] and [`demo`] are the commands; [`error`], [`exit`], [`terminal`],
+//! [`stdout`] and [`machine`] are how a person, a shell and a program are told.
 //!
 //! Nothing is loaded or started before it is needed: `--version` and `--help`
 //! read no file and start no thread.
 
 mod args;
+mod audit_command;
 mod config_command;
 mod demo;
 mod error;
 mod exit;
 mod headless;
+mod machine;
+mod permission_command;
 mod prompt;
 mod run_command;
 mod sessions;
@@ -37,6 +40,8 @@ use exit::Exit;
 use terminal::Target;
 
 fn main() -> ExitCode {
+    // The environment may hold a key, and commands run as the same user.
+    rein_sandbox::protect_process();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -45,7 +50,10 @@ fn main() -> ExitCode {
             return if error.use_stderr() { Exit::Usage.into() } else { Exit::Success.into() };
         }
     };
-    match dispatch(arguments) {
+    let done = dispatch(arguments);
+    // Whatever way it came to its end.
+    rein_sandbox::end_all();
+    match done {
         Ok(exit) => exit.into(),
         Err(error) => {
             let stderr = io::stderr();
@@ -83,6 +91,14 @@ fn dispatch(arguments: Arguments) -> Result<Exit, CommandError> {
             listed.map(|()| Exit::Success)
         }
         Command::Config(command) => config_command::execute(&shared, &command).map(|()| Exit::Success),
+        Command::Permission(command) => permission_command::execute(&shared, command),
+        Command::Audit(arguments) => {
+            let mut setup = wiring::Setup::load(&shared, &RunArguments::default())?;
+            let runtime = wiring::runtime()?;
+            let exported = runtime.block_on(audit_command::execute(&mut setup, &arguments));
+            runtime.shutdown_background();
+            exported.map(|()| Exit::Success)
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::signals::Signals;
 use crate::streams::Streams;
 use crate::terminal::Target;
 use crate::wiring::{self, Setup};
-use crate::{prompt, sessions, stdout};
+use crate::{machine, prompt, sessions, stdout};
 
 /// Does it. In the machine formats an error that kept the run from beginning
 /// is also a line on standard output.
@@ -22,7 +22,7 @@ pub fn execute(run: RunArguments, shared: &SharedArguments) -> Result<Exit, Comm
     match (&executed, output) {
         (Ok(_), _) | (_, OutputFormat::Text) => {}
         (Err(error), OutputFormat::Json | OutputFormat::StreamJson) => {
-            stdout::print(|out| writeln!(out, "{}", error.to_json()))?;
+            stdout::print(|out| writeln!(out, "{}", machine::line(&error.to_json())?))?;
         }
     }
     executed
@@ -49,7 +49,7 @@ async fn run_in(
     prompt: Option<String>,
 ) -> Result<Exit, CommandError> {
     let mut signals = Signals::install()?;
-    let mut open = OpenSession { mode: run.mode, ..OpenSession::default() };
+    let mut open = OpenSession::default();
     let mut had = None;
     if run.continue_last || run.resume.is_some() {
         let archive = setup.archive().await?;
@@ -67,6 +67,8 @@ async fn run_in(
     } else {
         open.workspace = Some(setup.directory().to_owned());
     }
+    // What flags and settings permit today holds, not what the session was once begun with.
+    open.mode = Some(setup.settings().settings.mode);
     setup.print_warnings();
     let (engine, model) = setup.engine(run.model.as_deref(), had.as_ref()).await?;
     open.model = model;

@@ -1,8 +1,9 @@
 //! Signals that ask the process to stop.
 //!
 //! The first one is handed to whoever runs a turn, to end it properly; the
-//! second one ends the process at once. A signal that was ignored when the
-//! process began (by `nohup`, or for a background job) stays ignored.
+//! second one ends the process and the commands that it runs at once. A signal
+//! that was ignored when the process began (by `nohup`, or for a background
+//! job) stays ignored.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -67,6 +68,7 @@ impl Signals {
             watchers.spawn(async move {
                 while stream.recv().await.is_some() {
                     if seen.swap(true, Ordering::SeqCst) || sender.try_send(each).is_err() {
+                        rein_sandbox::end_all();
                         std::process::exit(i32::from(each.exit_code()));
                     }
                 }

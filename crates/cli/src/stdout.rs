@@ -4,6 +4,7 @@
 use std::io::{self, BufWriter, ErrorKind, Write};
 
 use crate::error::CommandError;
+use crate::machine;
 
 /// Prints what `write` writes.
 pub fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CommandError> {
@@ -20,8 +21,5 @@ pub fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(),
 
 /// Prints a value as indented JSON.
 pub fn print_json(value: &impl serde::Serialize) -> Result<(), CommandError> {
-    print(|out| {
-        serde_json::to_writer_pretty(&mut *out, value)?;
-        writeln!(out)
-    })
+    print(|out| writeln!(out, "{}", machine::document(value)?))
 }

@@ -13,19 +13,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rein_config::{Durability, Environment, Flag, LoadRequest, Loaded, Source};
+use rein_config::{Durability, Environment, Flag, LoadRequest, Loaded, MANAGED_FILE, Source};
 use rein_engine::{Engine, EngineOptions, EngineSettings};
 use rein_http::{CancellationToken, Client, ClientOptions, ProxyMode};
 use rein_llm::{Catalog, ErrorKind, ModelError, ModelInfo, Models, ModelsOptions, Prices, ProviderConfig};
-use rein_permission::{Presence, Rule};
-use rein_protocol::{ModelRef, Service};
+use rein_permission::{Layer, Policy, Presence, Rule};
+use rein_protocol::{Mode, ModelRef, Service};
 use rein_store::{SalvageReport, Store, StoreOptions};
 use rein_tools::Registry;
 
 use crate::args::{RunArguments, SharedArguments};
 use crate::error::CommandError;
 use crate::terminal::{Target, neutralise};
-pub use places::Places;
+pub use places::{Places, resolved};
 
 /// The runtime for everything that waits.
 pub fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
@@ -60,6 +60,26 @@ impl Setup {
         Ok(Self { store, ..moved })
     }
 
+    /// Where rein works and keeps its files.
+    pub fn places(&self) -> &Places {
+        &self.places
+    }
+
+    /// Every layer of rules that holds here.
+    pub fn layers(&self) -> Vec<Layer> {
+        rules::layers(&self.loaded, &self.rules)
+    }
+
+    /// Everything that decides here, with these layers and in this mode, as far as the administrator permits it.
+    pub fn policy(&self, layers: Vec<Layer>, mode: Mode) -> Policy {
+        let mode = self.loaded.mode_limit.as_ref().map_or(mode, |limit| limit.applied_to(mode));
+        Policy {
+            home: variable(&self.places.environment, "HOME").map(PathBuf::from),
+            protected: self.places.own_directories(),
+            ..Policy::new(&self.places.directory, mode).with_layers(layers)
+        }
+    }
+
     /// Where rein works.
     pub fn directory(&self) -> &Path {
         &self.places.directory
@@ -74,9 +94,6 @@ impl Setup {
     pub fn print_warnings(&self) {
         for warning in &self.loaded.warnings {
             warn(&warning.to_string());
-        }
-        for rule in rules::without_effect(&self.loaded) {
-            warn(&rule);
         }
     }
 
@@ -96,6 +113,8 @@ impl Setup {
         had: Option<&ModelRef>,
     ) -> Result<(Arc<dyn Service>, Option<ModelRef>), CommandError> {
         let catalog = providers::catalog(&self.loaded.settings.provider)?;
+        providers::check_addresses(&catalog, |name| variable(&self.places.environment, name))?;
+        providers::hide_keys(&catalog, |name| self.places.environment.get(name).map(ToOwned::to_owned));
         let models = self.models(catalog)?;
         let configured = self.loaded.settings.model.as_ref().map(ToString::to_string);
         // Whatever a rein that was killed left running is ended while the model is chosen.
@@ -132,12 +151,15 @@ impl Setup {
             workspace_start: &places.directory,
             environment: &places.environment,
             flags: &flags,
+            managed: Path::new(MANAGED_FILE),
+            forms: rules::read_form,
         };
         let loaded = rein_config::load(&request).map_err(wrong_settings)?;
         Ok(Self { places, loaded, flags, rules, store: None })
     }
 
-    async fn store(&mut self) -> Result<Store, CommandError> {
+    /// The sessions on disk, as they were recorded.
+    pub async fn store(&mut self) -> Result<Store, CommandError> {
         if let Some(store) = &self.store {
             return Ok(store.clone());
         }
@@ -292,7 +314,8 @@ fn from_model_error(error: ModelError) -> CommandError {
     }
 }
 
-fn wrong_settings(error: rein_config::ConfigError) -> CommandError {
+/// Settings, or another file of the user's, that cannot be used.
+pub fn wrong_settings(error: rein_config::ConfigError) -> CommandError {
     CommandError::usage(error.to_string())
 }
 

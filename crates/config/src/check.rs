@@ -108,6 +108,15 @@ impl<'a> Check<'a> {
                     None => self.wrong_type(node, found, value.span().start),
                 }
             }
+            (Shape::Each(item), DeValue::Array(items)) => {
+                for found in items {
+                    let at = found.span().start;
+                    match self.scalar(item, found.get_ref()) {
+                        Ok(converted) => self.leaf(converted, at),
+                        Err(kind) => self.problem(at, kind),
+                    }
+                }
+            }
             (_, found) => match self.scalar(node, found) {
                 Ok(converted) => self.leaf(converted, key_at),
                 Err(kind) => self.problem(value.span().start, kind),
@@ -253,7 +262,7 @@ fn takes(shape: &Shape, found: &DeValue<'_>) -> bool {
         | (Shape::Integer { .. } | Shape::Number { .. }, DeValue::Integer(_))
         | (Shape::Number { .. }, DeValue::Float(_))
         | (Shape::Boolean, DeValue::Boolean(_))
-        | (Shape::List(_), DeValue::Array(_))
+        | (Shape::List(_) | Shape::Each(_), DeValue::Array(_))
         | (Shape::Map { .. } | Shape::Table(_), DeValue::Table(_)) => true,
         (Shape::Either(alternatives), found) => {
             alternatives.iter().any(|alternative| takes(&alternative.shape, found))
@@ -272,7 +281,7 @@ pub(crate) fn expected(shape: &Shape) -> String {
         Shape::Integer { minimum, maximum } => range(*minimum, *maximum),
         Shape::Number { minimum } => format!("a number from {minimum}"),
         Shape::Boolean => "true or false".to_owned(),
-        Shape::List(item) => match item.shape {
+        Shape::List(item) | Shape::Each(item) => match item.shape {
             Shape::Text { .. } => "a list of strings".to_owned(),
             _ => "a list".to_owned(),
         },

@@ -10,7 +10,7 @@ use crate::error::ConfigError;
 /// The four directories of rein. Each is an absolute path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Directories {
-    /// What the user writes: `config.toml`.
+    /// What is the user's: `config.toml`, and `grants.toml` with what was allowed for good.
     pub config: PathBuf,
     /// What must not be lost: sessions.
     pub data: PathBuf,
@@ -63,6 +63,12 @@ impl Directories {
     #[must_use]
     pub fn user_file(&self) -> PathBuf {
         self.config.join("config.toml")
+    }
+
+    /// What the user allowed with "always" beyond a session.
+    #[must_use]
+    pub fn grants_file(&self) -> PathBuf {
+        self.config.join("grants.toml")
     }
 }
 

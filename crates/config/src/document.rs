@@ -100,6 +100,11 @@ impl<'a> Lines<'a> {
         self.starts.partition_point(|start| *start <= offset)
     }
 
+    /// Where a line begins, from 1.
+    pub fn start(&self, line: usize) -> usize {
+        self.starts.get(line.saturating_sub(1)).copied().unwrap_or(0)
+    }
+
     /// The column of a place in the text, in characters from 1.
     pub fn column(&self, offset: usize) -> usize {
         let start = self.starts.get(self.line(offset).saturating_sub(1)).copied().unwrap_or(0);

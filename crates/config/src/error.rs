@@ -47,6 +47,41 @@ pub enum ConfigError {
     /// What is set makes no sense.
     #[error("{0}")]
     Invalid(Problems),
+    /// A file cannot be written.
+    #[error("{}: cannot be written: {cause}", quote::plain(&.file.to_string_lossy()))]
+    Write {
+        /// Which.
+        file: PathBuf,
+        /// What the system says.
+        #[source]
+        cause: std::io::Error,
+    },
+    /// There would be more than is ever read.
+    #[error("{}: would become larger than {limit} bytes: remove something first", quote::plain(&.file.to_string_lossy()))]
+    TooLarge {
+        /// Which.
+        file: PathBuf,
+        /// How large it may be.
+        limit: u64,
+    },
+    /// A workspace that cannot be written down.
+    #[error(
+        "nothing can be allowed for good in `{}`: its path is not UTF-8",
+        quote::plain(&.workspace.to_string_lossy())
+    )]
+    UnwritableWorkspace {
+        /// Which.
+        workspace: PathBuf,
+    },
+    /// Rules whose order matters, and a file that has such rules already.
+    #[error(
+        "{}: has rules in tables already, and the order of rules matters: put the new ones where you want them",
+        quote::plain(&.file.to_string_lossy())
+    )]
+    OrderMatters {
+        /// Which.
+        file: PathBuf,
+    },
 }
 
 /// Why the text of a file is not to be had.
@@ -64,6 +99,9 @@ pub enum FileProblem {
     /// A pipe, a socket, a device.
     #[error("is not a regular file")]
     NotRegular,
+    /// Others could add to what is allowed.
+    #[error("can be written by others: make it yours with `chmod go-w`")]
+    WritableByOthers,
     /// More than anybody writes by hand.
     #[error("is larger than {limit} bytes: this is hardly a file of settings")]
     TooLarge {
@@ -228,7 +266,7 @@ pub(crate) fn words(words: &[String], before_last: &str) -> String {
     }
 }
 
-/// Something in a project's file that is ignored.
+/// Something that is set and ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
     /// Where.
@@ -245,7 +283,7 @@ impl fmt::Display for Warning {
     }
 }
 
-/// Why a project may not set something.
+/// Why something that is set does not count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     /// It is the user's alone.
@@ -264,6 +302,15 @@ pub enum Refusal {
     },
     /// It would let something run without asking.
     Allow,
+    /// It would allow more than the administrator does.
+    Managed {
+        /// What is wanted.
+        value: String,
+        /// What holds.
+        limit: String,
+        /// Where the administrator says so.
+        limit_origin: Origin,
+    },
 }
 
 impl fmt::Display for Refusal {
@@ -274,6 +321,12 @@ impl fmt::Display for Refusal {
             }
             Self::Looser { value, limit, limit_origin } => {
                 write!(f, "a project may only narrow, and {value} allows more than {limit} ({limit_origin})")
+            }
+            Self::Managed { value, limit, limit_origin } => {
+                write!(
+                    f,
+                    "{value} allows more than the administrator does, which is {limit} ({limit_origin})"
+                )
             }
             Self::Allow => {
                 f.write_str("a project may ask or deny, but not allow; allow it in your own config.toml")

@@ -120,6 +120,7 @@ pub(crate) fn variable(path: &[String], node: &Node) -> Option<String> {
         | Shape::Boolean => Some(format!("REIN_{}", path.join("_").to_uppercase())),
         Shape::Text { secrecy: Secrecy::Secret, .. }
         | Shape::List(_)
+        | Shape::Each(_)
         | Shape::Map { .. }
         | Shape::Table(_)
         | Shape::Either(_) => None,

@@ -1,5 +1,6 @@
 //! Lays the layers over each other: defaults, the user's file, the project's
-//! files, the environment, flags. The later one wins, value by value.
+//! files, the environment, flags. The later one wins, value by value; the
+//! administrator's file caps what comes out.
 //!
 //! Rules of permission are not laid over each other: they come out layer by
 //! layer, because the strictest layer decides and not the last.
@@ -7,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use rein_protocol::Mode;
 use serde::Deserialize;
 use toml::{Table, Value};
 
@@ -16,8 +18,10 @@ use crate::document;
 use crate::environment::Environment;
 use crate::error::{ConfigError, Problem, ProblemKind, Problems, Warning};
 use crate::flag::{self, Flag};
+use crate::grants::Grants;
+use crate::managed::{self, ModeLimit};
 use crate::origin::{Origin, Source};
-use crate::permission::{self, PermissionLayer};
+use crate::permission::{self, FormReader, PermissionLayer, PermissionRule};
 use crate::project::{self, Values, Workspace};
 use crate::quote;
 use crate::settings::Settings;
@@ -34,6 +38,10 @@ pub struct LoadRequest<'a> {
     pub environment: &'a Environment,
     /// The command line.
     pub flags: &'a [Flag],
+    /// The administrator's file: [`MANAGED_FILE`](crate::MANAGED_FILE), and another in tests only.
+    pub managed: &'a Path,
+    /// What reads the entries of the lists `permission.allow`, `ask` and `deny`.
+    pub forms: FormReader,
 }
 
 /// Settings, and where they come from.
@@ -43,8 +51,13 @@ pub struct Loaded {
     pub settings: Settings,
     /// Where it comes from, by dotted key: every key that rein knows, and what is set below `provider`.
     pub origins: BTreeMap<String, Origin>,
-    /// The rules of permission, layer by layer, from the user's file on.
+    /// The rules of permission, layer by layer, from the administrator's file on. Grants are not among them.
     pub permission: Vec<PermissionLayer>,
+    /// What the user allowed with "always" that holds here: like what is allowed for a session, it lifts an `ask`
+    /// and never a `deny`.
+    pub grants: Vec<PermissionRule>,
+    /// The freest mode that can be chosen, if the administrator says so. The mode in the settings is within it.
+    pub mode_limit: Option<ModeLimit>,
     /// What was ignored.
     pub warnings: Vec<Warning>,
     /// The files that were read, in the order of the layers.
@@ -61,8 +74,9 @@ pub struct Loaded {
 pub fn load(request: &LoadRequest<'_>) -> Result<Loaded, ConfigError> {
     let root = shape::tree();
     let workspace = Workspace::find(request.workspace_start)?;
-    let mut layers = Layers::over(root);
+    let mut layers = Layers::over(root, request.forms);
 
+    layers.managed(request.managed)?;
     layers.file(Source::User, &request.directories.user_file())?;
     for file in &workspace.files {
         layers.file(Source::Project, file)?;
@@ -72,12 +86,15 @@ pub fn load(request: &LoadRequest<'_>) -> Result<Loaded, ConfigError> {
     let flags = flag::of_flags(root, request.flags, &mut layers.problems);
     layers.lay(Source::Flag, None, flags);
 
-    layers.finish(workspace.root)
+    let grants = Grants::load(request.directories)?.for_workspace(request.workspace_start);
+    layers.finish(workspace.root, grants)
 }
 
 /// The layers so far.
 struct Layers<'a> {
     root: &'a Node,
+    forms: FormReader,
+    mode_limit: Option<ModeLimit>,
     values: Values,
     permission: Vec<PermissionLayer>,
     warnings: Vec<Warning>,
@@ -86,15 +103,33 @@ struct Layers<'a> {
 }
 
 impl<'a> Layers<'a> {
-    fn over(root: &'a Node) -> Self {
+    fn over(root: &'a Node, forms: FormReader) -> Self {
         Self {
             root,
+            forms,
+            mode_limit: None,
             values: Values::new(),
             permission: Vec::new(),
             warnings: Vec::new(),
             problems: Vec::new(),
             files: Vec::new(),
         }
+    }
+
+    fn managed(&mut self, file: &Path) -> Result<(), ConfigError> {
+        let Some(text) = document::read(file)? else { return Ok(()) };
+        self.files.push(file.to_owned());
+        let tree = managed::tree(self.root);
+        let mut check = Check::file(&tree, Origin::file(Source::Managed, file), &text);
+        self.problems.append(&mut check.problems);
+        let is_mode = |leaf: &Leaf| leaf.path.iter().eq(["mode"]);
+        let (modes, rules): (Vec<Leaf>, Vec<Leaf>) = check.leaves.into_iter().partition(is_mode);
+        self.mode_limit = modes.into_iter().find_map(|leaf| {
+            let mode = Mode::ALL.into_iter().find(|mode| Some(mode.name()) == leaf.value.as_str())?;
+            Some(ModeLimit { mode, origin: leaf.origin })
+        });
+        self.lay(Source::Managed, Some(file), rules);
+        Ok(())
     }
 
     fn file(&mut self, source: Source, file: &Path) -> Result<(), ConfigError> {
@@ -116,16 +151,10 @@ impl<'a> Layers<'a> {
         for leaf in values {
             self.values.insert(leaf.path, (leaf.value, leaf.origin));
         }
-        if !rules.is_empty() {
-            self.permission.push(PermissionLayer {
-                source,
-                file: file.map(Path::to_owned),
-                rules: rules.iter().filter_map(permission::rule).collect(),
-            });
-        }
+        self.permission.append(&mut permission::layers(&rules, source, file, self.forms, &mut self.problems));
     }
 
-    fn finish(mut self, workspace: PathBuf) -> Result<Loaded, ConfigError> {
+    fn finish(mut self, workspace: PathBuf, grants: Vec<PermissionRule>) -> Result<Loaded, ConfigError> {
         let mut table = Table::new();
         let mut origins = BTreeMap::new();
         self.root.visit_fixed(&mut Vec::new(), &mut |path, _| {
@@ -137,7 +166,7 @@ impl<'a> Layers<'a> {
             origins.insert(quote::key(&path), origin);
             insert(&mut table, &path, value);
         }
-        let settings = Settings::deserialize(Value::Table(table)).unwrap_or_else(|_| {
+        let mut settings = Settings::deserialize(Value::Table(table)).unwrap_or_else(|_| {
             // `check` lets nothing through that a field does not take; should it ever, it must be said, and
             // without the words of the deserializer, which repeat values.
             let kind = ProblemKind::Unusable;
@@ -147,8 +176,15 @@ impl<'a> Layers<'a> {
         if !self.problems.is_empty() {
             return Err(ConfigError::Invalid(Problems(self.problems)));
         }
-        let Self { permission, warnings, files, .. } = self;
-        Ok(Loaded { settings, origins, permission, warnings, files, workspace })
+        let Self { permission, mut warnings, files, mode_limit, .. } = self;
+        if let (Some(limit), Some(origin)) = (&mode_limit, origins.get_mut("mode")) {
+            warnings.extend(limit.warning(settings.mode, origin));
+            let mode = limit.applied_to(settings.mode);
+            if mode != settings.mode {
+                (settings.mode, *origin) = (mode, limit.origin.clone());
+            }
+        }
+        Ok(Loaded { settings, origins, permission, grants, mode_limit, warnings, files, workspace })
     }
 }
 

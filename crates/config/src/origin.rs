@@ -21,6 +21,10 @@ pub enum Source {
     Environment,
     /// The command line.
     Flag,
+    /// What the user allowed with "always".
+    Grant,
+    /// The administrator's file: holds whatever the others say.
+    Managed,
 }
 
 /// The place that a value comes from.
@@ -34,7 +38,7 @@ pub struct Origin {
     /// The line in the file, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    /// The environment variable or flag, if it is one.
+    /// The environment variable, the flag or the grant, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
@@ -54,6 +58,15 @@ impl Origin {
         Self { line: Some(line), ..self.clone() }
     }
 
+    pub(crate) fn grant(file: &Path, line: usize, id: &str) -> Self {
+        Self {
+            source: Source::Grant,
+            file: Some(file.to_owned()),
+            line: Some(line),
+            name: Some(id.to_owned()),
+        }
+    }
+
     pub(crate) fn environment(variable: &str) -> Self {
         Self { source: Source::Environment, file: None, line: None, name: Some(variable.to_owned()) }
     }
@@ -64,7 +77,7 @@ impl Origin {
 }
 
 impl fmt::Display for Origin {
-    /// `default`, `/path/config.toml:3`, `$REIN_MODEL` or `--model`.
+    /// `default`, `/path/config.toml:3`, `/path/grants.toml:3 (g4k2p)`, `$REIN_MODEL` or `--model`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.file, &self.name) {
             (Some(file), _) => f.write_str(&quote::plain(&file.to_string_lossy()))?,
@@ -72,9 +85,12 @@ impl fmt::Display for Origin {
             (None, Some(name)) => f.write_str(&quote::plain(name))?,
             (None, None) => f.write_str("default")?,
         }
-        match self.line {
-            Some(line) => write!(f, ":{line}"),
-            None => Ok(()),
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        match (&self.file, &self.name) {
+            (Some(_), Some(name)) => write!(f, " ({})", quote::plain(name)),
+            _ => Ok(()),
         }
     }
 }

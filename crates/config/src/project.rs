@@ -119,32 +119,36 @@ fn reason(path: &[String]) -> &'static str {
 /// Why a value allows more than what holds without it. A key that cannot be compared is refused.
 fn looser(root: &Node, leaf: &Leaf, values: &Values) -> Option<Refusal> {
     if leaf.path.first().is_some_and(|key| key == permission::TABLE) {
-        let action = permission::rule(leaf).map(|rule| rule.action);
+        let action = permission::action(leaf);
         return (action.is_none_or(|action| action == Action::Allow)).then_some(Refusal::Allow);
     }
     let (limit, limit_origin) = match values.get(&leaf.path) {
         Some((value, origin)) => (value.clone(), origin.clone()),
         None => (root.default_at(&leaf.path), Origin::default_value()),
     };
-    let freedom: fn(&Value) -> Option<u64> = match leaf.path.as_slice() {
+    let measure: fn(&Value) -> Option<u64> = match leaf.path.as_slice() {
         [key] if key == "mode" => mode_freedom,
         [key] if key == "max_steps" => step_freedom,
         _ => |_| None,
     };
-    match (freedom(&leaf.value), freedom(&limit)) {
+    match (measure(&leaf.value), measure(&limit)) {
         (Some(wanted), Some(allowed)) if wanted <= allowed => None,
         _ => Some(Refusal::Looser { value: shown(&leaf.value), limit: shown(&limit), limit_origin }),
     }
 }
 
 fn mode_freedom(value: &Value) -> Option<u64> {
-    let mode = Mode::ALL.into_iter().find(|mode| Some(mode.name()) == value.as_str())?;
-    Some(match mode {
+    Mode::ALL.into_iter().find(|mode| Some(mode.name()) == value.as_str()).map(freedom)
+}
+
+/// How much runs in a mode, compared with the others.
+pub(crate) fn freedom(mode: Mode) -> u64 {
+    match mode {
         Mode::Plan => 0,
         Mode::Tight => 1,
         Mode::Write => 2,
         Mode::Free => 3,
-    })
+    }
 }
 
 fn step_freedom(value: &Value) -> Option<u64> {

@@ -21,9 +21,15 @@ Settings are laid over each other; what comes later counts:
    where rein is started
 4. environment variables
 5. flags, and `--config KEY=VALUE` for any key
+6. the administrator's file: `/etc/rein/managed.toml`. It holds rules of permission, and in `mode` the freest mode that
+   can be chosen
 
 A project can only narrow: what it may not set is ignored with a warning. `rein config show --origin` prints what holds
 and where it comes from. A key in capitals stands for a name of your choice.
+
+Rules of permission are not laid over each other: each file's rules are judged, and the strictest answer counts. Within a
+file, `allow` counts first, then the tables in their order, of which the last rule that matches counts; `ask` and `deny`
+hold whatever else the file says. `rein permission list` prints every rule that holds.
 ";
 
 /// All settings as a page of Markdown. The same on every call.
@@ -79,7 +85,8 @@ impl Page {
             | Shape::Integer { .. }
             | Shape::Number { .. }
             | Shape::Boolean
-            | Shape::List(_) => self.row(node, path, project, variable(node, path)),
+            | Shape::List(_)
+            | Shape::Each(_) => self.row(node, path, project, variable(node, path)),
         }
     }
 

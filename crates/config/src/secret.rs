@@ -42,7 +42,7 @@ impl Serialize for Secret {
     }
 }
 
-/// The address of a server. A user name and password in it are shown as a mask.
+/// The address of a server. A user name and password in it, and what follows a `?`, are shown as a mask.
 #[derive(Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct ServerUrl(String);
@@ -62,13 +62,19 @@ impl ServerUrl {
 
 impl fmt::Display for ServerUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some((scheme, rest)) = self.0.split_once("://") else { return f.write_str(&self.0) };
-        let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+        let (open, masked) = match self.0.split_once(['?', '#']) {
+            Some((before, after)) if !after.is_empty() => (before, format!("?{MASK}")),
+            _ => (self.0.as_str(), String::new()),
+        };
+        let start = open.find("://").map_or(0, |at| at + "://".len());
+        let (scheme, rest) = open.split_at(start);
+        let authority = rest.split('/').next().unwrap_or(rest);
         match authority.rsplit_once('@') {
             Some((credentials, _)) => {
-                write!(f, "{scheme}://{MASK}{}", rest.get(credentials.len()..).unwrap_or_default())
+                let host = rest.get(credentials.len()..).unwrap_or_default();
+                write!(f, "{scheme}{MASK}{host}{masked}")
             }
-            None => f.write_str(&self.0),
+            None => write!(f, "{open}{masked}"),
         }
     }
 }
@@ -103,7 +109,9 @@ mod tests {
             ("https://api.example.com/v1", "https://api.example.com/v1"),
             ("https://ada:hunter2@proxy:8080/a@b", "https://********@proxy:8080/a@b"),
             ("https://ada:p@ss@proxy", "https://********@proxy"),
-            ("https://host/path?mail=a@b", "https://host/path?mail=a@b"),
+            ("https://host/path?key=hunter2&mail=a@b", "https://host/path?********"),
+            ("https://ada:hunter2@host?key=hunter2", "https://********@host?********"),
+            ("ada:hunter2@host/v1", "********@host/v1"),
             ("nonsense", "nonsense"),
         ] {
             let url = ServerUrl::new(address);

@@ -50,6 +50,8 @@ pub(crate) enum Shape {
     },
     Boolean,
     List(Box<Node>),
+    /// A list of which every item is a value on its own, with its own place.
+    Each(Box<Node>),
     /// Keys that the user makes up; `entry` stands for them in texts.
     Map {
         entry: String,
@@ -106,7 +108,8 @@ impl Node {
                 | Shape::Integer { .. }
                 | Shape::Number { .. }
                 | Shape::Boolean
-                | Shape::List(_) => false,
+                | Shape::List(_)
+                | Shape::Each(_) => false,
             }
     }
 
@@ -121,7 +124,8 @@ impl Node {
             | Shape::Integer { .. }
             | Shape::Number { .. }
             | Shape::Boolean
-            | Shape::List(_) => None,
+            | Shape::List(_)
+            | Shape::Each(_) => None,
         }
     }
 
@@ -211,7 +215,10 @@ fn shape(schema: &Value) -> Shape {
             Shape::Number { minimum: schema.get("minimum").and_then(Value::as_f64).unwrap_or(f64::MIN) }
         }
         "boolean" => Shape::Boolean,
-        "array" => Shape::List(Box::new(node(schema.get("items").unwrap_or(&Value::Null)))),
+        "array" => {
+            let item = Box::new(node(schema.get("items").unwrap_or(&Value::Null)));
+            if schema.get("x-rein-each").is_some() { Shape::Each(item) } else { Shape::List(item) }
+        }
         "object" => object(schema),
         _ => Shape::Either(Vec::new()),
     }

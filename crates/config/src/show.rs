@@ -68,6 +68,7 @@ impl Loaded {
             "files": self.files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>(),
             "settings": settings,
             "permission": rules,
+            "grants": self.grants,
             "warnings": self.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
         })
     }

@@ -3,8 +3,9 @@
 //! Pure: it is told of calls in their order and says when one should not go
 //! through without a person's word. Three forms of going in circles count: the
 //! same call three times in a row; nearly the same call three times when the
-//! results were the same; any call of a tool that failed three times in a row
-//! with the same words.
+//! results were the same words; any call of a tool that failed three times in a row
+//! with the same words, if it failed with words: commands that fail silently,
+//! such as searches that find nothing, have only their silence in common.
 
 use std::collections::VecDeque;
 
@@ -34,6 +35,14 @@ struct Remembered {
 struct Outcome {
     text: String,
     failed: bool,
+}
+
+impl Outcome {
+    /// Whether there is more to it than one remark of rein's own, which is in brackets.
+    fn has_words(&self) -> bool {
+        let remark = self.text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+        remark.is_none_or(|remark| remark.contains('\n'))
+    }
 }
 
 impl DoomGuard {
@@ -68,20 +77,23 @@ impl DoomGuard {
             return Some(format!("the model called `{tool}` {LIMIT} times in a row with the same arguments"));
         }
         let same_result = last.outcome.is_some() && last.outcome == second.outcome;
-        if same_result && recent.iter().all(|call| call.near == near) {
+        let has_words = last.outcome.as_ref().is_some_and(Outcome::has_words);
+        if same_result && has_words && recent.iter().all(|call| call.near == near) {
             return Some(format!(
                 "the model called `{tool}` {LIMIT} times in a row with nearly the same arguments and got the same result"
             ));
         }
         let third = before.get(2)?;
+        let failed = |outcome: &Outcome| outcome.failed && outcome.has_words();
         let failing =
-            same_result && last.outcome == third.outcome && last.outcome.as_ref().is_some_and(|it| it.failed);
+            same_result && last.outcome == third.outcome && last.outcome.as_ref().is_some_and(failed);
         failing.then(|| format!("`{tool}` failed {LIMIT} times in a row with the same words"))
     }
 }
 
 /// The arguments in a form that ignores the order of keys, and in one that also
-/// ignores spacing, case and digits.
+/// ignores spacing, case and numbers. Digits in a name are no number: `part1` and
+/// `part2` are different things.
 fn fingerprints(input: &ToolInput) -> (String, String) {
     match input {
         ToolInput::Json { value } => {
@@ -107,18 +119,24 @@ fn sorted(value: &Value) -> Value {
 
 fn loosen(text: &str) -> String {
     let mut loose = String::with_capacity(text.len());
-    for character in text.chars() {
-        let replacement = match character {
-            '0'..='9' => '#',
-            space if space.is_whitespace() => ' ',
-            other => other.to_ascii_lowercase(),
-        };
-        let repeats = matches!(replacement, '#' | ' ') && loose.ends_with(replacement);
-        if !repeats {
-            loose.push(replacement);
+    let mut rest = text;
+    while let Some(character) = rest.chars().next() {
+        let end = rest.find(|next: char| !is_of_a_name(next)).unwrap_or(rest.len()).max(character.len_utf8());
+        let (word, after) = rest.split_at(end);
+        rest = after;
+        if word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+            loose.push('#');
+        } else if !character.is_whitespace() {
+            loose.push_str(&word.to_ascii_lowercase());
+        } else if !loose.ends_with(' ') {
+            loose.push(' ');
         }
     }
     loose
+}
+
+fn is_of_a_name(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '_' | '-' | '.' | '/')
 }
 
 #[cfg(test)]
@@ -183,6 +201,42 @@ mod tests {
         assert!(!run.call("bash", json!({"command": "sleep 1; cat log"}), "empty", false));
         assert!(!run.call("bash", json!({"command": "sleep 2; cat  log"}), "empty", false));
         assert!(run.call("bash", json!({"command": "sleep 30; cat log"}), "empty", false));
+    }
+
+    #[test]
+    fn names_that_differ_in_a_digit_are_different() {
+        let mut run = Run::new();
+        for number in 1..9 {
+            assert!(!run.call(
+                "bash",
+                json!({"command": format!("mkdir part{number}")}),
+                "[no output]",
+                false
+            ));
+            assert!(!run.call("read", json!({"path": format!("test/{number}.txt")}), "", false));
+        }
+        let mut run = Run::new();
+        for number in 1..9 {
+            assert!(!run.call("read", json!({"path": format!("test/{number}.txt")}), "", false));
+        }
+    }
+
+    #[test]
+    fn different_questions_with_no_answer_are_not_a_loop() {
+        let mut run = Run::new();
+        for port in [3000, 8080, 5432, 6379] {
+            let command = format!("ss -ltn | grep :{port}");
+            assert!(!run.call("bash", json!({ "command": command }), "[exit code 1; no output]", true));
+        }
+    }
+
+    #[test]
+    fn failing_without_words_is_no_loop_unless_the_call_is_the_same() {
+        let mut run = Run::new();
+        for word in ["one", "two", "three", "four", "five"] {
+            let command = format!("grep -r {word} .");
+            assert!(!run.call("bash", json!({ "command": command }), "[exit code 1; no output]", true));
+        }
     }
 
     #[test]

@@ -49,6 +49,15 @@ struct State {
     open_output: HashMap<CallId, VecDeque<(Seq, String)>>,
 }
 
+/// Ends the subscriptions of a hub when it is dropped, also by a panic of the publisher.
+pub(crate) struct CloseOnDrop(watch::Sender<Progress>);
+
+impl Drop for CloseOnDrop {
+    fn drop(&mut self) {
+        self.0.send_modify(|progress| progress.closed = true);
+    }
+}
+
 /// A part that is not yet an entry: its text once, and where each delta ended in it.
 struct OpenPart {
     turn: TurnId,
@@ -77,9 +86,10 @@ impl Hub {
         self.lock().last
     }
 
-    /// What has come of parts and calls that are still open.
+    /// What has come of parts and calls that are still open: one event for each, in the order in
+    /// which they began.
     pub(crate) fn open(&self) -> Vec<Event> {
-        self.lock().open_after(&self.session, Seq::START).into_values().collect()
+        self.lock().open_whole(&self.session).into_values().collect()
     }
 
     /// Publishes something ephemeral.
@@ -106,9 +116,9 @@ impl Hub {
         self.announce(last);
     }
 
-    /// Ends every subscription once it has read what there is.
-    pub(crate) fn close(&self) {
-        self.latest.send_modify(|progress| progress.closed = true);
+    /// Ends every subscription, once it has read what there is, when the value is dropped.
+    pub(crate) fn close_on_drop(&self) -> CloseOnDrop {
+        CloseOnDrop(self.latest.clone())
     }
 
     /// Everything after `after`, and then what comes.
@@ -202,14 +212,30 @@ impl State {
         )
     }
 
-    /// What is open and lies after `cursor`, by place.
+    /// What is open, each thing whole, by the place where it began.
+    fn open_whole(&self, session: &SessionId) -> BTreeMap<Seq, Event> {
+        let parts = self.open_parts.iter().filter_map(|(part, open)| {
+            let (turn, kind, delta) = (open.turn.clone(), open.kind.clone(), open.text.clone());
+            let body = EventBody::PartDelta { turn, part: part.clone(), kind, delta };
+            Some((open.deltas.first()?.0, body))
+        });
+        let outputs = self.open_output.iter().filter_map(|(call, tail)| {
+            let delta = tail.iter().map(|(_, delta)| delta.as_str()).collect();
+            Some((tail.front()?.0, EventBody::CallOutput { call: call.clone(), delta }))
+        });
+        let event = |(seq, body)| (seq, Event { session: session.clone(), seq, body });
+        parts.chain(outputs).map(event).collect()
+    }
+
+    /// What is open and lies after `cursor`, by place: the first of it, because a long answer in
+    /// small pieces is many events.
     fn open_after(&self, session: &SessionId, cursor: Seq) -> BTreeMap<Seq, Event> {
         let mut events = BTreeMap::new();
         for (part, open) in &self.open_parts {
             let from = open.deltas.partition_point(|(seq, _)| *seq <= cursor);
             let mut start =
                 from.checked_sub(1).and_then(|before| open.deltas.get(before)).map_or(0, |(_, end)| *end);
-            for (seq, end) in open.deltas.iter().skip(from) {
+            for (seq, end) in open.deltas.iter().skip(from).take(CATCH_UP_BATCH) {
                 let delta = open.text.get(start..*end).unwrap_or_default().to_owned();
                 start = *end;
                 let (turn, kind) = (open.turn.clone(), open.kind.clone());
@@ -218,10 +244,13 @@ impl State {
             }
         }
         for (call, tail) in &self.open_output {
-            for (seq, delta) in tail.iter().filter(|(seq, _)| *seq > cursor) {
+            for (seq, delta) in tail.iter().filter(|(seq, _)| *seq > cursor).take(CATCH_UP_BATCH) {
                 let body = EventBody::CallOutput { call: call.clone(), delta: delta.clone() };
                 events.insert(*seq, Event { session: session.clone(), seq: *seq, body });
             }
+        }
+        while events.len() > CATCH_UP_BATCH {
+            events.pop_last();
         }
         events
     }
@@ -247,6 +276,14 @@ struct Reader {
     ready: VecDeque<Event>,
 }
 
+/// How far a subscriber is behind.
+struct Behind {
+    /// Everything up to here must come from elsewhere than the recent events.
+    forgotten: Seq,
+    /// Up to here it is known what is open.
+    horizon: Seq,
+}
+
 impl Reader {
     async fn next(&mut self) -> Option<Event> {
         loop {
@@ -265,7 +302,7 @@ impl Reader {
 
     /// Reads the next events after the cursor into `ready`. There are some.
     async fn fill(&mut self) -> Option<()> {
-        let (horizon, open) = {
+        let (behind, open) = {
             let state = self.hub.lock();
             if let Some(events) = state.recent_after(self.cursor) {
                 self.ready.extend(events);
@@ -274,13 +311,19 @@ impl Reader {
                 }
                 return Some(());
             }
-            (state.last, state.open_after(&self.hub.session, self.cursor))
+            let open = state.open_after(&self.hub.session, self.cursor);
+            let horizon = match open.last_key_value() {
+                Some((seq, _)) if open.len() >= CATCH_UP_BATCH => *seq,
+                _ => state.last,
+            };
+            (Behind { forgotten: state.forgotten, horizon }, open)
         };
-        self.catch_up(horizon, open).await
+        self.catch_up(behind, open).await
     }
 
-    /// Reads from the store up to `horizon`, and mixes in by place what was open then.
-    async fn catch_up(&mut self, horizon: Seq, mut open: BTreeMap<Seq, Event>) -> Option<()> {
+    /// Reads from the store up to the horizon, and mixes in by place what was open then.
+    async fn catch_up(&mut self, behind: Behind, mut open: BTreeMap<Seq, Event>) -> Option<()> {
+        let Behind { forgotten, horizon } = behind;
         let session = self.hub.session.clone();
         let entries = match self.store.entries_after(&session, self.cursor, CATCH_UP_BATCH).await {
             Ok(entries) => entries,
@@ -302,8 +345,55 @@ impl Reader {
         }
         self.ready.extend(open.into_values().take_while(|event| event.seq <= limit));
         if self.ready.is_empty() {
-            self.cursor = limit;
+            // What is not forgotten may hold something that is neither an entry nor open.
+            self.cursor = limit.min(forgotten);
         }
         Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hub() -> (Hub, TurnId, PartId) {
+        (Hub::new(SessionId::new(), Seq::START.next_epoch()), TurnId::new(), PartId::new())
+    }
+
+    fn grow(hub: &Hub, turn: &TurnId, part: &PartId, delta: &str) {
+        let (turn, part, delta) = (turn.clone(), part.clone(), delta.to_owned());
+        hub.emit(EventBody::PartDelta { turn, part, kind: PartKind::Text, delta });
+    }
+
+    #[test]
+    fn whoever_is_far_behind_gets_a_long_answer_in_batches_and_in_order() {
+        let (hub, turn, part) = hub();
+        let other = PartId::new();
+        for _ in 0..5_000 {
+            grow(&hub, &turn, &part, "x");
+            grow(&hub, &turn, &other, "y");
+        }
+        let state = hub.lock();
+        let (mut cursor, mut text) = (Seq::START, String::new());
+        while cursor < state.forgotten {
+            let batch = state.open_after(&hub.session, cursor);
+            assert!(!batch.is_empty() && batch.len() <= CATCH_UP_BATCH, "{} events at once", batch.len());
+            for event in batch.into_values() {
+                assert!(event.seq > cursor);
+                cursor = event.seq;
+                let EventBody::PartDelta { delta, .. } = event.body else { panic!("{:?}", event.body) };
+                text.push_str(&delta);
+            }
+        }
+        assert!("xy".repeat(5_000).starts_with(&text) && text.len() > 5_000);
+    }
+
+    #[test]
+    fn subscriptions_end_when_the_publisher_is_gone() {
+        let (hub, ..) = hub();
+        let closing = hub.close_on_drop();
+        assert!(!hub.latest.borrow().closed);
+        drop(closing);
+        assert!(hub.latest.borrow().closed);
     }
 }

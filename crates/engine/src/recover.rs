@@ -5,16 +5,54 @@
 //! had its effect, so it is closed as unknown and the model is told; one that
 //! had not begun stays open and can still be run or withdrawn.
 
-use rein_protocol::transcript::Transcript;
-use rein_protocol::{CallResult, CallStatus, Content, Cost, Display, EntryBody, Finish, StopReason, TurnId};
+use std::sync::Arc;
+
+use rein_protocol::message::AssistantPart;
+use rein_protocol::transcript::{Item, Transcript, TurnState};
+use rein_protocol::{
+    CallResult, CallStatus, Content, Cost, Display, Entry, EntryBody, Finish, StopReason, TurnId,
+};
 
 const UNKNOWN: &str = "Interrupted, effects unknown: rein's process ended while this call was running. It may have \
      done all, part or nothing of its work. Look at the current state before you repeat it.";
 const NOT_RUN: &str = "Not run: rein's process ended before this call began.";
 
-/// Closes what had begun. Empty if the session was left in good order.
-pub(crate) fn close_begun(transcript: &Transcript) -> Vec<EntryBody> {
+/// Closes what had begun, and the turn if nothing was left of it but its end.
+/// Empty if the session was left in good order, or has been recovered since.
+pub(crate) fn on_opening(transcript: &Transcript, branch: &[Arc<Entry>]) -> Vec<EntryBody> {
     let Some(turn) = &transcript.turn else { return Vec::new() };
+    let mut bodies = close_begun(transcript, turn);
+    if let Some((stop, message)) = missing_end(branch) {
+        let unbegun = transcript.open_calls().filter(|(_, begun)| !begun);
+        bodies.extend(unbegun.map(|(call, _)| closed(transcript, call, CallStatus::NotRun, NOT_RUN)));
+        bodies.push(EntryBody::TurnEnded { turn: turn.id.clone(), stop, message });
+    }
+    bodies
+}
+
+/// How the turn would have ended, if its last step was over and nothing remained to be done: an
+/// answer that is complete is not asked for again.
+fn missing_end(branch: &[Arc<Entry>]) -> Option<(StopReason, Option<String>)> {
+    let mut finish = None;
+    for entry in branch.iter().rev() {
+        match &entry.body {
+            // What failed can be tried again.
+            EntryBody::StepEnded { finish: Finish::Died | Finish::Error { .. }, .. }
+            | EntryBody::User { .. }
+            | EntryBody::TurnEnded { .. } => return None,
+            EntryBody::StepEnded { finish: ended, .. } => finish = Some(ended),
+            // The model goes on with the results of its calls, unless it was interrupted.
+            EntryBody::Part { body: AssistantPart::Call(_), .. } if finish != Some(&Finish::Interrupted) => {
+                return None;
+            }
+            EntryBody::StepStarted { .. } => return finish.map(crate::turn::end_after),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn close_begun(transcript: &Transcript, turn: &TurnState) -> Vec<EntryBody> {
     let mut bodies = Vec::new();
     if turn.step_open {
         bodies.push(EntryBody::StepEnded {
@@ -32,7 +70,12 @@ pub(crate) fn close_begun(transcript: &Transcript) -> Vec<EntryBody> {
             bodies.push(closed(transcript, call, CallStatus::Unknown, UNKNOWN));
         }
     }
-    bodies.push(EntryBody::Recovered { message: summary(unknown) });
+    // Whatever a process does is an item, a question or something that it has begun.
+    let untouched =
+        matches!(transcript.items.last(), Some(Item::Recovered { .. })) && transcript.asks.is_empty();
+    if !untouched || !bodies.is_empty() {
+        bodies.push(EntryBody::Recovered { message: summary(unknown) });
+    }
     bodies
 }
 

@@ -3,6 +3,10 @@
 //! A file that it read or wrote earlier in the conversation, and that has not
 //! changed since, counts as known; one that has changed must be read again.
 
+use std::collections::HashMap;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rein_protocol::transcript::{Item, Transcript};
@@ -11,7 +15,8 @@ use rein_tools::FileMemory;
 
 /// The files that the calls of a branch have made known.
 pub(crate) fn files_of(transcript: &Transcript) -> FileMemory {
-    let memory = FileMemory::default();
+    // The last time counts, and a file is looked at once.
+    let mut known: HashMap<&Path, SystemTime> = HashMap::new();
     for item in &transcript.items {
         let Item::Call(item) = item else { continue };
         let (Some(intent), Some(ended)) = (&item.started, &item.ended) else { continue };
@@ -21,18 +26,30 @@ pub(crate) fn files_of(transcript: &Transcript) -> FileMemory {
         // Entries are dated to the millisecond, files more finely.
         let ended = UNIX_EPOCH + Duration::from_millis(u64::try_from(ended.0).unwrap_or_default() + 1);
         for effect in &intent.effects {
-            if let Effect::Read { path } | Effect::Write { path } = effect
-                && is_unchanged_since(path, ended)
-            {
-                memory.remember_current(path);
+            if let Effect::Read { path } | Effect::Write { path } = effect {
+                known.insert(path, ended);
             }
+        }
+    }
+    let memory = FileMemory::default();
+    for (path, moment) in known {
+        if is_unchanged_since(path, moment) {
+            memory.remember_current(path);
         }
     }
     memory
 }
 
-fn is_unchanged_since(path: &std::path::Path, moment: SystemTime) -> bool {
+fn is_unchanged_since(path: &Path, moment: SystemTime) -> bool {
     std::fs::metadata(path)
-        .and_then(|metadata| metadata.modified().map(|modified| metadata.is_file() && modified <= moment))
-        .unwrap_or(false)
+        .is_ok_and(|metadata| metadata.is_file() && changed(&metadata).is_some_and(|at| at <= moment))
+}
+
+/// When a file was last changed or put in its place. Its date alone can be an old one: of a file
+/// that was moved here, taken from an archive, or dated back.
+fn changed(metadata: &Metadata) -> Option<SystemTime> {
+    let (seconds, nanos) =
+        (u64::try_from(metadata.ctime()).ok()?, u32::try_from(metadata.ctime_nsec()).ok()?);
+    let placed = UNIX_EPOCH.checked_add(Duration::new(seconds, nanos))?;
+    metadata.modified().ok().map(|modified| modified.max(placed))
 }

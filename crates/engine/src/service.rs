@@ -57,6 +57,21 @@ impl Engine {
         handle.cloned().ok_or_else(|| ServiceError::NotOpen { session: session.clone() })
     }
 
+    /// The last place that this engine gave away in a session, also to events that were not kept.
+    fn last_told(&self, session: &SessionId) -> Seq {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.get(session).map_or(Seq::START, Handle::last_seq)
+    }
+
+    /// Lets go of a session that is over.
+    fn forget(&self, session: &SessionId) {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        // It may have been opened again in the meantime.
+        if sessions.get(session).is_some_and(|handle| !handle.is_alive()) {
+            sessions.remove(session);
+        }
+    }
+
     async fn record(&self, session: &SessionId) -> Result<SessionRecord, ServiceError> {
         let found = self.store().session(session).await.map_err(store_error)?;
         found.ok_or_else(|| ServiceError::UnknownSession { session: session.clone() })
@@ -115,6 +130,7 @@ pub(crate) fn info(record: SessionRecord, state: SessionState) -> SessionInfo {
         created: record.created,
         updated: record.updated,
         entries: record.entries,
+        seq: record.last_seq,
         state,
     }
 }
@@ -128,7 +144,8 @@ impl Service for Engine {
             let record = self.record(handle.session()).await?;
             return Ok(self.describe(record).await);
         }
-        let record = self.find_or_create(&request).await?;
+        let mut record = self.find_or_create(&request).await?;
+        record.last_seq = record.last_seq.max(self.last_told(&record.id));
         let workspace = match request.workspace {
             Some(workspace) => existing_directory(workspace)?,
             None => existing_directory(record.workspace.clone())?,
@@ -196,8 +213,11 @@ impl Service for Engine {
 
     async fn close(&self, session: &SessionId) -> Result<(), ServiceError> {
         let Ok(handle) = self.handle(session) else { return Ok(()) };
-        handle.close().await?;
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
+        match handle.close().await {
+            // Somebody else closed it at the same time.
+            Ok(()) | Err(ServiceError::NotOpen { .. }) => self.forget(session),
+            Err(error) => return Err(error),
+        }
         self.store().flush().await.map_err(store_error)
     }
 }

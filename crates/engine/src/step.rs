@@ -45,8 +45,8 @@ pub(crate) async fn run_step(turn: &mut Turn) -> Result<StepEnd, Stopped> {
     };
     let mut rest = Vec::new();
     answer.close(&mut rest);
-    carry_out(turn, rest, &mut calls).await?;
-    record_end(turn, &start, &answer, &end).await?;
+    let ended = ended(turn, &start, &answer, &end);
+    carry_out_last(turn, rest, ended, &mut calls).await?;
     let made_calls = !calls.is_empty();
     let calls_end = calls.join(&mut turn.doom).await?;
     let calls = made_calls.then_some(calls_end);
@@ -139,12 +139,35 @@ async fn carry_out(turn: &mut Turn, steps: Vec<Step>, calls: &mut Calls) -> Resu
     Ok(())
 }
 
-async fn record_end(
-    turn: &Turn,
-    start: &StepStart,
-    answer: &Assembler,
-    end: &StreamEnd,
+/// The last words and the end of the step become durable together: an answer
+/// that was complete is never taken for one that was cut.
+async fn carry_out_last(
+    turn: &mut Turn,
+    steps: Vec<Step>,
+    ended: EntryBody,
+    calls: &mut Calls,
 ) -> Result<(), Stopped> {
+    let mut bodies = Vec::new();
+    let mut complete = Vec::new();
+    for step in steps {
+        match step {
+            Step::Delta(body) => turn.link.emit(body).await?,
+            Step::Part(body) => bodies.push(body),
+            Step::Call(body, call) => {
+                bodies.push(body);
+                complete.push(call);
+            }
+        }
+    }
+    bodies.push(ended);
+    turn.link.record(bodies).await?;
+    for call in complete {
+        calls.start(call, &mut turn.doom);
+    }
+    Ok(())
+}
+
+fn ended(turn: &Turn, start: &StepStart, answer: &Assembler, end: &StreamEnd) -> EntryBody {
     let finish = match end {
         StreamEnd::Finished => answer.finish().cloned().unwrap_or(Finish::Stop),
         StreamEnd::GaveUp(error) | StreamEnd::Failed(error) => Finish::Error { message: error.to_string() },
@@ -157,6 +180,5 @@ async fn record_end(
         None if matches!(end, StreamEnd::GaveUp(_)) => Cost::ZERO,
         None => Cost::Unknown,
     };
-    let (turn_id, step) = (turn.id.clone(), start.step);
-    turn.link.record(vec![EntryBody::StepEnded { turn: turn_id, step, finish, usage, cost }]).await
+    EntryBody::StepEnded { turn: turn.id.clone(), step: start.step, finish, usage, cost }
 }

@@ -39,6 +39,8 @@ pub(crate) struct Turn {
     pub(crate) doom: DoomGuard,
     /// Steps that the turn has made, also before its process died.
     pub(crate) steps: u32,
+    /// Steps that were lost in the middle and tried again: they do not count against the limit.
+    pub(crate) lost: u32,
     /// Model calls in a row that failed after they had said something.
     pub(crate) failures: u32,
 }
@@ -86,7 +88,7 @@ impl Turn {
 
     fn at_limit(&self) -> bool {
         let limit = self.bench.settings.max_steps;
-        limit > 0 && self.steps >= limit
+        limit > 0 && self.steps.saturating_sub(self.lost) >= limit
     }
 
     fn limit_message(&self) -> String {
@@ -112,11 +114,11 @@ impl Turn {
                 if let Some(calls) = calls {
                     return Ok(self.after_calls(calls).unwrap_or(Next::Again));
                 }
-                Ok(match finish {
-                    Finish::Length => Next::End(StopReason::Length, Some(LENGTH.to_owned())),
-                    Finish::Refusal => Next::End(StopReason::Refusal, Some(REFUSAL.to_owned())),
-                    _ if empty => Next::End(StopReason::EndTurn, Some(EMPTY.to_owned())),
-                    _ => Next::End(StopReason::EndTurn, None),
+                Ok(match end_after(&finish) {
+                    (StopReason::EndTurn, None) if empty => {
+                        Next::End(StopReason::EndTurn, Some(EMPTY.to_owned()))
+                    }
+                    (stop, message) => Next::End(stop, message),
                 })
             }
         }
@@ -142,7 +144,10 @@ impl Turn {
             return Ok(Next::End(StopReason::ModelError, Some(describe(&error))));
         }
         match self.wait_before_retry(self.failures, &error).await? {
-            Waited::Done => Ok(Next::Again),
+            Waited::Done => {
+                self.lost += 1;
+                Ok(Next::Again)
+            }
             Waited::Cancelled => Ok(Next::End(StopReason::Interrupted, None)),
         }
     }
@@ -172,6 +177,17 @@ impl Turn {
 const LENGTH: &str = "the model's output limit cut its answer; ask it to go on, or to be shorter";
 const REFUSAL: &str = "the model or its provider declined to answer";
 const EMPTY: &str = "the model returned an empty answer";
+
+/// How a turn ends with an answer that ended like this and called nothing.
+pub(crate) fn end_after(finish: &Finish) -> (StopReason, Option<String>) {
+    match finish {
+        Finish::Length => (StopReason::Length, Some(LENGTH.to_owned())),
+        Finish::Refusal => (StopReason::Refusal, Some(REFUSAL.to_owned())),
+        Finish::Interrupted => (StopReason::Interrupted, None),
+        Finish::Error { message } => (StopReason::ModelError, Some(message.clone())),
+        Finish::Stop | Finish::ToolCalls | Finish::Other { .. } | Finish::Died => (StopReason::EndTurn, None),
+    }
+}
 
 /// What became of the calls of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]

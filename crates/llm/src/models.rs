@@ -216,7 +216,7 @@ impl Models {
             provider: provider.name.clone(),
             key_env: if provider.key.is_some() { Vec::new() } else { provider.key_env.clone() },
             account_page: provider.account_page.clone(),
-            base_url: base_url.clone(),
+            base_url: shown_address(&base_url),
         };
         Endpoint {
             provider: provider.name.clone(),
@@ -325,4 +325,33 @@ async fn failure(mut response: Response) -> ModelError {
         return rein_http::HttpError::Cancelled.into();
     }
     classify(Some(response.status), &response.headers, &String::from_utf8_lossy(&body), Timestamp::now())
+}
+
+/// An address as it may be shown: without a user, a password or a query, which can hold keys.
+fn shown_address(address: &str) -> String {
+    let plain = address.split(['?', '#']).next().unwrap_or_default();
+    let Some((scheme, rest)) = plain.split_once("://") else { return plain.to_owned() };
+    let (host, path) = rest.split_once('/').map_or((rest, ""), |(host, path)| (host, path));
+    let host = host.rsplit('@').next().unwrap_or_default();
+    match path.is_empty() {
+        true => format!("{scheme}://{host}"),
+        false => format!("{scheme}://{host}/{path}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown_address;
+
+    #[test]
+    fn an_address_is_shown_without_what_may_be_secret() {
+        for (address, shown) in [
+            ("https://api.example.com/v1", "https://api.example.com/v1"),
+            ("https://user:pass@api.example.com:8/v1?key=1#x", "https://api.example.com:8/v1"),
+            ("http://key@host", "http://host"),
+            ("host/v1?key=1", "host/v1"),
+        ] {
+            assert_eq!(shown_address(address), shown);
+        }
+    }
 }

@@ -1,11 +1,16 @@
 //! What the gate says about a call: one answer, and for every permission that
 //! the call needs the answer, its reason, its source and what would lift it.
+//!
+//! A command line has one detail for every command in it, one for every path
+//! that it touches, and one for everything in it that is dangerous or not
+//! understood; each says where it stands.
 
 use std::collections::HashSet;
 use std::hash::Hash;
 
 use rein_protocol::ask::Grant;
 use rein_protocol::{AskItem, Mode};
+pub use rein_shell::{Danger, Span};
 
 use crate::policy::LayerKind;
 use crate::rule::{Action, Rule};
@@ -43,6 +48,8 @@ pub struct Detail {
     pub grants: Vec<Grant>,
     /// What would make it an `Allow`, each for itself.
     pub lifts: Vec<Lift>,
+    /// Where in a command line it stands, in bytes; none for everything else.
+    pub span: Option<Span>,
 }
 
 /// Where an answer comes from.
@@ -59,8 +66,14 @@ pub enum Source {
     Mode(Mode),
     /// Plan mode, whatever the rules say.
     Plan,
-    /// The place is protected.
+    /// The place is protected: only a rule of the user that names exactly it allows it.
     Protected,
+    /// It would destroy what nobody can bring back. Nothing allows it.
+    Catastrophic,
+    /// A command is turned into something else than it looks like.
+    Hazard(Danger),
+    /// What it would do cannot be understood without running it.
+    NotUnderstood,
 }
 
 /// Something that a person can do so that it would be allowed.

@@ -5,20 +5,19 @@ use std::path::Path;
 use rein_protocol::ask::Grant;
 
 use crate::resource::{Need, Places, Target};
-use crate::rule::{BASH, EXTERNAL_DIRECTORY, WEBFETCH};
+use crate::rule::{EXTERNAL_DIRECTORY, WEBFETCH};
 use crate::wildcard;
 
 /// The grants that would settle this need from now on; empty where there are none.
 ///
 /// A file is granted exactly; a place outside of the workspace with its
 /// directory, unless that directory is the root, the home or above one of the
-/// places that matter; a URL with its host. A command line is never granted.
+/// places that matter; a URL with its host. Commands have offers of their own.
 /// Names with wildcards in them would grant more than themselves, and names
 /// that are not text cannot be written down: neither is granted.
 #[must_use]
 pub fn grants(need: &Need, places: Places<'_>) -> Vec<Grant> {
     let pattern = match need.permission.as_str() {
-        BASH => None,
         WEBFETCH => host_pattern(&need.resource),
         EXTERNAL_DIRECTORY => need.path().and_then(|path| directory_pattern(path, places)),
         _ => exact_pattern(need),
@@ -67,7 +66,11 @@ mod tests {
     use rein_protocol::Effect;
 
     fn offered(effect: &Effect) -> Vec<String> {
-        let places = Places { workspace: Path::new("/home/me/w"), home: Some(Path::new("/home/me")) };
+        let places = Places {
+            workspace: Path::new("/home/me/w"),
+            home: Some(Path::new("/home/me")),
+            paths: &crate::place::Lexical,
+        };
         let needs = Need::of(effect, places);
         needs
             .iter()
@@ -100,12 +103,11 @@ mod tests {
     }
 
     #[test]
-    fn a_url_is_granted_with_its_host_and_a_command_not_at_all() {
+    fn a_url_is_granted_with_its_host() {
         let fetch = |url: &str| offered(&Effect::Fetch { url: url.into() });
         assert_eq!(fetch("https://Example.com/a/b?c"), ["webfetch:https://example.com/*"]);
         assert_eq!(fetch("http://[::1]:8080"), ["webfetch:http://[::1]:8080/*"]);
         assert_eq!(fetch("https://*.com/"), [""; 0]);
         assert_eq!(fetch("nonsense"), [""; 0]);
-        assert_eq!(offered(&Effect::Execute { command: "ls".into(), cwd: "/home/me/w".into() }), [""; 0]);
     }
 }

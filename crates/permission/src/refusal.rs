@@ -47,7 +47,11 @@ fn remedy(deciding: &[&Detail]) -> String {
                 "No flag allows it: remove that rule.".to_owned()
             }
             Source::Rule { rule, .. } => format!("No flag allows it: remove that rule from {}.", rule.origin),
-            Source::Mode(_) | Source::Plan | Source::Protected => "Nothing allows it.".to_owned(),
+            Source::Catastrophic => "Nothing allows it, in no mode.".to_owned(),
+            Source::Protected | Source::Hazard(_) | Source::NotUnderstood => {
+                "No flag allows it: it takes a person who looks at it.".to_owned()
+            }
+            Source::Mode(_) | Source::Plan => "Nothing allows it.".to_owned(),
         };
     }
     let rules: Vec<String> = deciding.iter().filter_map(|detail| user_rule(detail)).collect();
@@ -194,10 +198,17 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_allowed_by_mode_only() {
-        assert_eq!(
-            refused(&policy(Mode::Tight), &[run("ls\n-la")]),
-            r"Refused: bash $'ls\n-la'. Reason: mode `tight` asks before a command runs, and nobody is here to answer. To allow it: --mode free."
+    fn a_command_names_a_flag_for_its_like_and_the_mode() {
+        let text = refused(&policy(Mode::Tight), &[run("git push origin")]);
+        let start =
+            "Refused: bash 'git push origin'. Reason: mode `tight` asks before a command runs: it publishes";
+        assert!(text.starts_with(start), "{text}");
+        let end = ", and nobody is here to answer. To allow it: --allow 'bash:git push *' or --mode free.";
+        assert!(text.ends_with(end), "{text}");
+        let text = refused(&policy(Mode::Tight), &[run("make && git push -q")]);
+        assert!(
+            text.ends_with("To allow it: --allow 'bash:make *' --allow 'bash:git push *' or --mode free."),
+            "{text}"
         );
     }
 
@@ -205,7 +216,7 @@ mod tests {
     fn what_only_a_flag_and_what_only_a_mode_allows_are_named_together() {
         let rules = vec![Rule::new("edit", "a", Action::Ask, "~/.config/rein/config.toml")];
         let policy = policy(Mode::Tight).with_layer(LayerKind::User, rules);
-        let text = refused(&policy, &[run("ls"), write("/w/a")]);
+        let text = refused(&policy, &[run("$x"), write("/w/a")]);
         assert!(text.ends_with("To allow it: --mode free --allow 'edit:a'."), "{text}");
     }
 
@@ -247,7 +258,7 @@ mod tests {
 
     #[test]
     fn a_long_command_is_shortened() {
-        let text = refused(&policy(Mode::Tight), &[run(&"é".repeat(5_000))]);
+        let text = refused(&policy(Mode::Tight), &[run(&format!("x{}", "é".repeat(5_000)))]);
         assert!(text.len() < 1_000, "{}", text.len());
     }
 }

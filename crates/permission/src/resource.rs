@@ -1,16 +1,15 @@
 //! From what a call would do to the permissions it needs and the texts that
 //! rule patterns are matched against.
 //!
-//! Paths are taken as resolved by the tool; what is still `..` or relative in
-//! them is resolved by text, so that no spelling of an outside path looks like
-//! one inside.
+//! Paths are handed to the policy's resolver first, so that no spelling of an
+//! outside path looks like one inside.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use rein_protocol::{Effect, Tier};
 
-use crate::rule::{BASH, EDIT, EXTERNAL_DIRECTORY, READ, WEBFETCH};
-use crate::wildcard;
+use crate::place::{Paths, absolute};
+use crate::rule::{EDIT, EXTERNAL_DIRECTORY, READ, WEBFETCH};
 
 /// The directories that give a path its meaning.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +18,8 @@ pub struct Places<'a> {
     pub workspace: &'a Path,
     /// What `~` stands for.
     pub home: Option<&'a Path>,
+    /// Where paths lead.
+    pub paths: &'a dyn Paths,
 }
 
 /// One permission that an effect needs.
@@ -32,6 +33,10 @@ pub struct Need {
     pub resource: String,
     /// What kind of thing the resource is.
     pub target: Target,
+    /// How much the resource stands for.
+    pub reach: Reach,
+    /// What would touch it.
+    pub hand: Hand,
 }
 
 /// What a permission is needed for.
@@ -47,24 +52,47 @@ pub enum Target {
         /// Absolute, without `..`.
         path: PathBuf,
     },
-    /// Something that is not a path: a command, a URL, a tool's name.
+    /// Something that is not a path: a URL, a tool's name.
     Text,
 }
 
+/// How much a path stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reach {
+    /// Itself.
+    One,
+    /// Whatever matches it.
+    Glob,
+    /// Itself and all that is under it.
+    Tree,
+}
+
+/// What would touch a thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Hand {
+    /// One of rein's tools, in its own process.
+    Tool,
+    /// A command, which a sandbox may hold.
+    Command,
+    /// A command that runs it.
+    Runs,
+    /// A command that only looks at its name and attributes.
+    Lists,
+}
+
 impl Need {
-    /// What an effect needs.
+    /// What an effect needs; nothing for a command line, which is taken apart first.
     #[must_use]
     pub fn of(effect: &Effect, places: Places<'_>) -> Vec<Self> {
         match effect {
-            Effect::Read { path } => Self::of_path(READ, Tier::Read, path, places),
-            Effect::Write { path } => Self::of_path(EDIT, Tier::Write, path, places),
-            Effect::Execute { command, cwd } => {
-                let mut needs = vec![Self::named(BASH, command, Tier::Exec)];
-                let cwd = absolute(cwd, places.workspace);
-                if !cwd.starts_with(absolute(places.workspace, Path::new("/"))) {
-                    needs.push(Self::external(cwd, Tier::Exec));
+            Effect::Read { path } => Self::of_path(READ, path, Reach::One, Hand::Tool, places),
+            Effect::Write { path } => Self::of_path(EDIT, path, Reach::One, Hand::Tool, places),
+            Effect::Execute { cwd, .. } => {
+                let cwd = places.paths.resolve(&workspace(places).join(cwd));
+                if cwd.starts_with(workspace(places)) {
+                    return Vec::new();
                 }
-                needs
+                vec![Self::external(cwd, Tier::Exec, Reach::One, Hand::Command)]
             }
             Effect::Fetch { url } => vec![Self::named(WEBFETCH, &plain_url(url), Tier::Net)],
         }
@@ -73,7 +101,14 @@ impl Need {
     /// A permission for something that is not a path.
     #[must_use]
     pub fn named(permission: &str, resource: &str, tier: Tier) -> Self {
-        Self { permission: permission.to_owned(), tier, resource: resource.to_owned(), target: Target::Text }
+        Self {
+            permission: permission.to_owned(),
+            tier,
+            resource: resource.to_owned(),
+            target: Target::Text,
+            reach: Reach::One,
+            hand: Hand::Tool,
+        }
     }
 
     /// The path, if it is about one.
@@ -85,81 +120,42 @@ impl Need {
         }
     }
 
-    /// Whether a rule's pattern covers the resource.
-    ///
-    /// A pattern for paths is absolute, begins with `~/`, or is relative to the
-    /// workspace. One that covers everything below a directory, also in the
-    /// form `directory/`, covers the directory; `**/name` also covers `name`
-    /// at the top.
+    /// What reading or changing a path needs: that, and a second permission if it is outside.
     #[must_use]
-    pub fn is_covered_by(&self, pattern: &str, places: Places<'_>) -> bool {
-        let Some(path) = self.path() else {
-            return wildcard::matches(pattern, &self.resource)
-                || wildcard::matches(pattern, self.resource.trim());
+    pub fn of_path(permission: &str, path: &Path, reach: Reach, hand: Hand, places: Places<'_>) -> Vec<Self> {
+        let tier = if permission == READ { Tier::Read } else { Tier::Write };
+        let path = places.paths.resolve(&workspace(places).join(path));
+        let need = |resource: String, target: Target| Self {
+            permission: permission.to_owned(),
+            tier,
+            resource,
+            target,
+            reach,
+            hand,
         };
-        let pattern = path_pattern(pattern, places.home);
-        let covers = |pattern: &str, text: &str| {
-            wildcard::matches(pattern, text) || wildcard::matches(pattern, &format!("{text}/"))
-        };
-        match &self.target {
-            Target::Inside { .. } if !is_absolute(&pattern) => {
-                let relative = self.resource.strip_prefix("./").unwrap_or(&self.resource);
-                covers(&pattern, relative)
-                    || pattern.strip_prefix("**/").is_some_and(|top| covers(top, relative))
-            }
-            Target::Inside { .. } | Target::Outside { .. } | Target::Text => {
-                covers(&pattern, &path.to_string_lossy())
-            }
-        }
-    }
-
-    fn of_path(permission: &str, tier: Tier, path: &Path, places: Places<'_>) -> Vec<Self> {
-        let path = absolute(path, places.workspace);
-        match path.strip_prefix(absolute(places.workspace, Path::new("/"))) {
-            Ok(relative) => {
-                let resource = relative_name(relative);
-                vec![Self {
-                    permission: permission.to_owned(),
-                    tier,
-                    resource,
-                    target: Target::Inside { path },
-                }]
-            }
+        match path.strip_prefix(workspace(places)) {
+            Ok(relative) => vec![need(relative_name(relative), Target::Inside { path: path.clone() })],
             Err(_) => vec![
-                Self {
-                    permission: permission.to_owned(),
-                    tier,
-                    resource: path.to_string_lossy().into_owned(),
-                    target: Target::Outside { path: path.clone() },
-                },
-                Self::external(path, tier),
+                need(path.to_string_lossy().into_owned(), Target::Outside { path: path.clone() }),
+                Self::external(path, tier, reach, hand),
             ],
         }
     }
 
-    fn external(path: PathBuf, tier: Tier) -> Self {
+    fn external(path: PathBuf, tier: Tier, reach: Reach, hand: Hand) -> Self {
         Self {
             permission: EXTERNAL_DIRECTORY.to_owned(),
             tier,
             resource: path.to_string_lossy().into_owned(),
             target: Target::Outside { path },
+            reach,
+            hand,
         }
     }
 }
 
-/// The path from `base`, with `.` and `..` resolved by text.
-pub(crate) fn absolute(path: &Path, base: &Path) -> PathBuf {
-    let mut resolved = PathBuf::new();
-    for component in base.join(path).components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                resolved.pop();
-            }
-            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => resolved.push(component),
-        }
-    }
-    resolved
+fn workspace(places: Places<'_>) -> PathBuf {
+    absolute(places.workspace, Path::new("/"))
 }
 
 /// A name below the workspace as rules write it. One that would read as the
@@ -171,32 +167,6 @@ fn relative_name(relative: &Path) -> String {
         tilde if tilde.starts_with(['~', '$']) => format!("./{tilde}"),
         _ => name,
     }
-}
-
-fn is_absolute(pattern: &str) -> bool {
-    let bytes = pattern.as_bytes();
-    matches!(bytes, [b'/' | b'\\', ..]) || matches!(bytes, [drive, b':', ..] if drive.is_ascii_alphabetic())
-}
-
-/// A pattern for paths in the one form that is matched.
-fn path_pattern(pattern: &str, home: Option<&Path>) -> String {
-    let below_home = pattern.strip_prefix('~').or_else(|| pattern.strip_prefix("$HOME"));
-    let mut plain = match (below_home, home) {
-        (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with(['/', '\\']) => {
-            format!("{}{rest}", home.to_string_lossy().trim_end_matches('/'))
-        }
-        _ => {
-            let mut rest = pattern;
-            while let Some(shorter) = rest.strip_prefix("./") {
-                rest = shorter;
-            }
-            rest.to_owned()
-        }
-    };
-    if plain.is_empty() || plain.ends_with(['/', '\\']) {
-        plain.push('*');
-    }
-    plain
 }
 
 /// A URL as `scheme://host[:port]/…`: without user information, with the scheme
@@ -221,9 +191,12 @@ fn plain_url(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pattern::{Pattern, Subject};
+    use crate::place::Lexical;
+    use crate::rule::Action;
 
     fn places() -> Places<'static> {
-        Places { workspace: Path::new("/w"), home: Some(Path::new("/home/me")) }
+        Places { workspace: Path::new("/w"), home: Some(Path::new("/home/me")), paths: &Lexical }
     }
 
     fn needs(effect: &Effect) -> Vec<(String, String)> {
@@ -260,8 +233,8 @@ mod tests {
     #[test]
     fn a_command_outside_needs_its_directory_too() {
         let run = |cwd: &str| needs(&Effect::Execute { command: "ls".into(), cwd: cwd.into() });
-        assert_eq!(run("/w/src"), pairs(&[("bash", "ls")]));
-        assert_eq!(run("/etc"), pairs(&[("bash", "ls"), ("external_directory", "/etc")]));
+        assert_eq!(run("/w/src"), pairs(&[]));
+        assert_eq!(run("/etc"), pairs(&[("external_directory", "/etc")]));
     }
 
     #[test]
@@ -286,11 +259,7 @@ mod tests {
 
     #[test]
     fn patterns_of_every_spelling_cover_the_path_they_mean() {
-        let covered = |path: &str, pattern: &str| {
-            Need::of(&Effect::Read { path: path.into() }, places())
-                .first()
-                .is_some_and(|need| need.is_covered_by(pattern, places()))
-        };
+        let covered = |path: &str, pattern: &str| covers(path, pattern, Action::Allow);
         for (path, pattern) in [
             ("/w/src/a.rs", "src/*"),
             ("/w/src/a.rs", "./src/a.rs"),
@@ -321,10 +290,39 @@ mod tests {
         }
     }
 
+    fn covers(path: &str, pattern: &str, action: Action) -> bool {
+        let needs = Need::of(&Effect::Read { path: path.into() }, places());
+        Pattern::new(pattern).covers(&Subject::of(&needs[0], places().home), action)
+    }
+
+    #[test]
+    fn a_denial_covers_every_spelling_of_a_file() {
+        for (path, pattern) in
+            [("/w/.ENV", ".env"), ("/w/.env. ", ".env"), ("/w/Src/A", "src/*"), ("/HOME/me/x", "~/x")]
+        {
+            assert!(covers(path, pattern, Action::Deny), "{path} {pattern}");
+            assert!(!covers(path, pattern, Action::Allow), "{path} {pattern}");
+        }
+    }
+
+    #[test]
+    fn a_denial_covers_what_a_glob_or_a_tree_may_stand_for() {
+        let covers = |path: &str, reach: Reach, pattern: &str| {
+            let needs = Need::of_path(EDIT, Path::new(path), reach, Hand::Command, places());
+            Pattern::new(pattern).covers(&Subject::of(&needs[0], places().home), Action::Deny)
+        };
+        assert!(covers("/w/prot*", Reach::Glob, "protected.txt"));
+        assert!(covers("/w/src", Reach::Tree, "src/secret"));
+        assert!(covers("/w", Reach::Tree, "src/secret"));
+        assert!(!covers("/w/prot*", Reach::One, "protected.txt"));
+        assert!(!covers("/w/src", Reach::One, "src/secret"));
+        assert!(!covers("/w/other*", Reach::Glob, "protected.txt"));
+    }
+
     #[test]
     fn without_a_home_a_tilde_stands_for_nothing() {
-        let nowhere = Places { workspace: Path::new("/w"), home: None };
+        let nowhere = Places { home: None, ..places() };
         let need = Need::of(&Effect::Read { path: "/home/me/a".into() }, nowhere);
-        assert!(!need[0].is_covered_by("~/a", nowhere));
+        assert!(!Pattern::new("~/a").covers(&Subject::of(&need[0], None), Action::Allow));
     }
 }

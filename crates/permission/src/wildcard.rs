@@ -21,11 +21,19 @@ pub fn is_literal(pattern: &str) -> bool {
     !pattern.contains(['*', '?'])
 }
 
+#[cfg(test)]
+thread_local! {
+    /// How many characters have been compared.
+    pub(crate) static COMPARED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 fn covers(pattern: &str, text: &str) -> bool {
     let (mut pattern, mut text) = (pattern.chars(), text.chars());
     // The last star: what follows it in the pattern, and the text it has not swallowed yet.
     let mut star: Option<(Chars<'_>, Chars<'_>)> = None;
     loop {
+        #[cfg(test)]
+        COMPARED.with(|compared| compared.set(compared.get() + 1));
         let mut pattern_rest = pattern.clone();
         let mut text_rest = text.clone();
         match (pattern_rest.next(), text_rest.next()) {

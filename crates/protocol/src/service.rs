@@ -152,6 +152,8 @@ pub struct SessionInfo {
     pub updated: Timestamp,
     /// How many entries it has.
     pub entries: u64,
+    /// The place of its last entry: subscribing after it gives everything that follows.
+    pub seq: Seq,
     /// What it is doing. For a session that is not open here: idle or broken.
     pub state: SessionState,
 }

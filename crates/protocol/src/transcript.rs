@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use crate::ask::Ask;
-use crate::entry::{CallResult, Decision, Delivery, Entry, EntryBody, StopReason};
+use crate::entry::{CallResult, Decision, Delivery, Entry, EntryBody, Finish, StopReason};
 use crate::event::{Event, EventBody, PartKind, SessionState};
 use crate::id::{CallId, EntryId, PartId, Seq, Timestamp, TurnId};
 use crate::intent::{Intent, Mode};
@@ -41,6 +41,10 @@ pub struct Transcript {
     pub leaf: Option<EntryId>,
     /// Where the words of the answer begin among the items.
     answer_start: usize,
+    /// Items with words that go on where a broken answer had stopped.
+    continuations: Vec<usize>,
+    /// The last step broke off in the middle of its words.
+    cut: bool,
     calls: HashMap<CallId, usize>,
     parts: HashMap<PartId, usize>,
 }
@@ -140,6 +144,8 @@ impl Default for Transcript {
             seq: Seq::START,
             leaf: None,
             answer_start: 0,
+            continuations: Vec::new(),
+            cut: false,
             calls: HashMap::new(),
             parts: HashMap::new(),
         }
@@ -178,16 +184,15 @@ impl Transcript {
     /// What the model last said to the person: its words since the last step that called something.
     #[must_use]
     pub fn answer(&self) -> String {
-        let texts: Vec<&str> = self
-            .items
-            .iter()
-            .skip(self.answer_start)
-            .filter_map(|item| match item {
-                Item::Said { kind: PartKind::Text, text, .. } => Some(text.as_str()),
-                _ => None,
-            })
-            .collect();
-        texts.join("\n\n")
+        let mut answer = String::new();
+        for (index, item) in self.items.iter().enumerate().skip(self.answer_start) {
+            let Item::Said { kind: PartKind::Text, text, .. } = item else { continue };
+            if !answer.is_empty() && !self.continuations.contains(&index) {
+                answer.push_str("\n\n");
+            }
+            answer.push_str(text);
+        }
+        answer
     }
 
     /// What the session is doing, seen from one that has it open (`live`) or not.
@@ -228,6 +233,7 @@ impl Transcript {
             }),
             EntryBody::User { turn, content, delivery, queued } => {
                 self.queue.retain(|message| Some(&message.entry) != queued.as_ref());
+                self.cut = false;
                 self.items.push(Item::User { content: content.clone(), delivery: *delivery });
                 if self.turn.as_ref().is_none_or(|current| current.id != *turn) {
                     self.turn = Some(TurnState { id: turn.clone(), steps: 0, step_open: false });
@@ -247,9 +253,11 @@ impl Transcript {
                 }
             }
             EntryBody::Part { part, body, .. } => self.complete(part, body),
-            EntryBody::StepEnded { usage, cost, .. } => {
+            EntryBody::StepEnded { usage, cost, finish, .. } => {
                 self.usage += usage.unwrap_or_default();
                 self.cost += *cost;
+                self.cut = matches!(finish, Finish::Error { .. } | Finish::Died)
+                    && matches!(self.items.last(), Some(Item::Said { kind: PartKind::Text, .. }));
                 self.end_step();
             }
             EntryBody::Asked { ask } => self.asks.push(ask.clone()),
@@ -301,6 +309,13 @@ impl Transcript {
         }
     }
 
+    /// Takes note of a new item with words: it may go on where a broken one had stopped.
+    fn note_words(&mut self, kind: &PartKind) {
+        if *kind == PartKind::Text && std::mem::take(&mut self.cut) {
+            self.continuations.push(self.items.len());
+        }
+    }
+
     fn call_mut(&mut self, id: &CallId) -> Option<&mut CallItem> {
         match self.calls.get(id).and_then(|&index| self.items.get_mut(index)) {
             Some(Item::Call(item)) => Some(item),
@@ -309,6 +324,9 @@ impl Transcript {
     }
 
     fn grow(&mut self, part: &PartId, kind: &PartKind, delta: &str) {
+        if !self.parts.contains_key(part) {
+            self.note_words(kind);
+        }
         let index = *self.parts.entry(part.clone()).or_insert_with(|| {
             self.items.push(match kind {
                 PartKind::Call { tool } => Item::Call(Box::new(CallItem::proposed(tool))),
@@ -347,6 +365,9 @@ impl Transcript {
                 index
             }
             None => {
+                if let Item::Said { kind, .. } = &item {
+                    self.note_words(&kind.clone());
+                }
                 self.items.push(item);
                 self.items.len() - 1
             }

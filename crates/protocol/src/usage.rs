@@ -30,17 +30,21 @@ impl Usage {
     /// Everything that occupies the model's window after this call.
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.input + self.output + self.cache_read + self.cache_write
+        // Servers can count anything; a sum must not overflow.
+        self.input
+            .saturating_add(self.output)
+            .saturating_add(self.cache_read)
+            .saturating_add(self.cache_write)
     }
 }
 
 impl AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
-        self.input += other.input;
-        self.output += other.output;
-        self.reasoning += other.reasoning;
-        self.cache_read += other.cache_read;
-        self.cache_write += other.cache_write;
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
+        self.reasoning = self.reasoning.saturating_add(other.reasoning);
+        self.cache_read = self.cache_read.saturating_add(other.cache_read);
+        self.cache_write = self.cache_write.saturating_add(other.cache_write);
     }
 }
 
@@ -66,7 +70,9 @@ impl AddAssign for Cost {
     /// Unknown plus anything is unknown.
     fn add_assign(&mut self, other: Self) {
         *self = match (*self, other) {
-            (Cost::Known { micro_usd: a }, Cost::Known { micro_usd: b }) => Cost::Known { micro_usd: a + b },
+            (Cost::Known { micro_usd: a }, Cost::Known { micro_usd: b }) => {
+                Cost::Known { micro_usd: a.saturating_add(b) }
+            }
             (Cost::Unknown, _) | (_, Cost::Unknown) => Cost::Unknown,
         };
     }
@@ -75,6 +81,13 @@ impl AddAssign for Cost {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn absurd_counts_add_up_without_overflow() {
+        let mut usage = Usage { input: u64::MAX, output: 1, ..Usage::default() };
+        usage += usage;
+        assert_eq!((usage.input, usage.total()), (u64::MAX, u64::MAX));
+    }
 
     #[test]
     fn an_unknown_cost_never_becomes_a_number() {

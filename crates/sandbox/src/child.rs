@@ -23,6 +23,8 @@ use tokio::sync::oneshot;
 use crate::environment::clean_environment;
 use crate::error::SandboxError;
 use crate::family::{Family, MARK, mark, new_word};
+use crate::hidden;
+use crate::registry;
 use crate::run::Status;
 use crate::spawn::Spawn;
 
@@ -79,12 +81,13 @@ impl Running {
 }
 
 impl Drop for Running {
-    /// For a future that was dropped in the middle.
+    /// The family is killed if the future was dropped in the middle.
     fn drop(&mut self) {
         if !self.settled {
             let members = self.family.living();
             self.family.signal(Signal::KILL, &members);
         }
+        registry::leave(&self.family);
     }
 }
 
@@ -103,6 +106,7 @@ fn accompany(spawn: Spawn, output: OwnedFd, started: oneshot::Sender<io::Result<
     let (release, released) = mpsc::channel();
     let running =
         Running { family: Family::of(id, word), status: None, exited, settled: false, _release: release };
+    registry::enter(&running.family);
     // If nobody waits any more, the value comes back and is dropped, which kills the child.
     drop(started.send(Ok(running)));
     let _ = exited_sender.send(look_at_status(id));
@@ -116,7 +120,7 @@ fn start(spawn: Spawn, output: OwnedFd, mark: OsString) -> io::Result<Child> {
         .args(&spawn.args)
         .current_dir(&spawn.cwd)
         .env_clear()
-        .envs(clean_environment(std::env::vars_os()))
+        .envs(clean_environment(hidden::visible(std::env::vars_os())))
         .envs(spawn.env)
         .env(MARK, mark)
         .stdin(Stdio::null())

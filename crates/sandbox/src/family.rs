@@ -22,7 +22,7 @@ pub(crate) const MARK: &str = "REIN_RUN";
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// A child and everything that it started.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Family {
     leader: Pid,
     started: u64,

@@ -11,23 +11,29 @@
 //! fork *and* wipes its environment; one that changed its user; and, when rein
 //! itself is killed with SIGKILL, what the direct child had started. The direct
 //! child dies with rein by `PR_SET_PDEATHSIG`; for the rest there is
-//! [`end_orphans`], to be called when rein starts.
+//! [`end_orphans`], to be called when rein starts. A rein that must exit at once
+//! calls [`end_all`] before.
 //!
-//! Layout: `environment` is what a child is told; `child` starts and reaps;
-//! `output` reads; `family` finds relatives through `/proc`; `run` is the
-//! course of one process; `ladder` ends it.
+//! Layout: `environment` is what a child is told, and `hidden` what it is not told
+//! besides; `child` starts and reaps; `output` reads; `family` finds relatives
+//! through `/proc`; `run` is the course of one process; `ladder` ends it;
+//! `registry` knows those that run.
 
 mod child;
 mod environment;
 mod error;
 mod family;
+mod hidden;
 mod ladder;
 mod output;
+mod registry;
 mod run;
 mod spawn;
 
 pub use environment::clean_environment;
 pub use error::SandboxError;
 pub use family::end_orphans;
+pub use hidden::{hide_variables, protect_process};
+pub use registry::end_all;
 pub use run::{Ended, Exit, Leftovers, Status, run};
 pub use spawn::{Grace, Spawn};

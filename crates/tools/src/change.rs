@@ -26,7 +26,7 @@ pub(crate) async fn before(place: &Place) -> Result<Option<Loaded>, Complaint> {
     let loaded = tokio::task::spawn_blocking(move || files::load(&path, MOST_BYTES)).await;
     let shown = &place.shown;
     match loaded.unwrap_or_else(|error| Err(LoadError::Io(error.into()))) {
-        Ok(loaded) => Ok(Some(loaded)),
+        Ok(loaded) => unprotected(place).map(|()| Some(loaded)).map_err(Complaint),
         Err(LoadError::Missing) => Ok(None),
         Err(LoadError::Directory) => Err(Complaint(format!("{shown} is a directory. Name a file in it."))),
         Err(LoadError::Special(kind)) => {
@@ -36,6 +36,17 @@ pub(crate) async fn before(place: &Place) -> Result<Option<Loaded>, Complaint> {
             "{shown} has {bytes} bytes, too many to change here. Use a program with bash."
         ))),
         Err(LoadError::Io(error)) => Err(Complaint(format!("{shown} cannot be read: {error}."))),
+    }
+}
+
+/// Refuses a file that is protected from being written.
+fn unprotected(place: &Place) -> Result<(), String> {
+    match files::protection(&place.path) {
+        Some(mode) => Err(format!(
+            "{} is write-protected (mode {mode:04o}), so it was not changed. Ask the user whether it may be, or write to another file.",
+            place.shown
+        )),
+        None => Ok(()),
     }
 }
 
@@ -72,6 +83,7 @@ pub(crate) fn near_files(path: &std::path::Path, scene: &Scene) -> String {
     };
     let names: Vec<String> = entries
         .filter_map(Result::ok)
+        .filter(|entry| (scene.may_read)(&entry.path()))
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .collect();
     let found = near::nearest(&name.to_string_lossy(), names.iter().map(String::as_str));
@@ -117,6 +129,7 @@ impl Change {
                 "Nothing was done: {shown} changed while the call waited. Read it again, then change it."
             ));
         }
+        unprotected(&self.place)?;
         match files::replace(&self.place.path, &self.after) {
             Ok(seen) => {
                 scene.files.remember(&self.place.path, seen);

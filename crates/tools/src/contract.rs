@@ -1,7 +1,7 @@
 //! The two steps of a tool, and what it is given for them.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -69,6 +69,8 @@ pub struct Scene {
     pub shell: PathBuf,
     /// How long a command line may run when the model does not say.
     pub command_timeout: Duration,
+    /// Whether a file below a directory may be read: rules can forbid what a search would otherwise show.
+    pub may_read: Arc<dyn Fn(&Path) -> bool + Send + Sync>,
 }
 
 /// Where whole outputs are kept.

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::UNIX_EPOCH;
 
-use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, OFlags, Stat, Uid};
+use rustix::fs::{Access, AtFlags, CWD, FileType, Gid, Mode, OFlags, Stat, Uid};
 use rustix::io::Errno;
 
 use crate::memory::Seen;
@@ -97,6 +97,30 @@ pub(crate) fn load(path: &Path, most: u64) -> Result<Loaded, LoadError> {
     }
     let seen = Seen::new(&metadata, Some(blake3::hash(&bytes)));
     Ok(Loaded { bytes, seen })
+}
+
+/// Why something named `shown` cannot be read, in words for the model.
+pub(crate) fn refusal(shown: &str, error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => format!("{shown} may not be read: permission denied."),
+        _ => format!("{shown} cannot be read: {error}."),
+    }
+}
+
+/// The mode of a file that its mode or its owner protects from being written. To replace it would get
+/// around that, because only the directory is asked then.
+pub(crate) fn protection(path: &Path) -> Option<u32> {
+    let mode = std::fs::symlink_metadata(path).ok()?.mode();
+    let access = rustix::fs::accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS);
+    is_protected(mode, rustix::process::geteuid(), access).then_some(mode & 0o7777)
+}
+
+fn is_protected(mode: u32, user: Uid, access: rustix::io::Result<()>) -> bool {
+    match access {
+        Err(Errno::ACCESS | Errno::PERM) => true,
+        // Whoever took all the bits away meant everybody, and only root need not mind.
+        _ => !user.is_root() && mode & 0o222 == 0,
+    }
 }
 
 /// Makes these bytes the content of a file, creating it and its directories where they are missing.
@@ -235,6 +259,26 @@ mod tests {
         assert_eq!(after.mode(), before.mode());
         assert_ne!(after.ino(), before.ino(), "readers of the old one keep it");
         assert_eq!(names(&at), ["tool.sh"]);
+    }
+
+    #[test]
+    fn what_protects_a_file_from_whom() {
+        let (root, user) = (Uid::ROOT, Uid::from_raw(1000));
+        for (mode, user, access, expected) in [
+            (0o100_444, user, Err(Errno::ACCESS), true),
+            (0o100_644, user, Err(Errno::ACCESS), true),
+            (0o100_644, user, Err(Errno::PERM), true),
+            (0o100_644, root, Err(Errno::PERM), true),
+            (0o100_555, user, Ok(()), true),
+            (0o100_444, root, Ok(()), false),
+            (0o100_644, user, Ok(()), false),
+            (0o100_060, user, Ok(()), false),
+            // Neither says that the file is protected: writing it tells what is the matter.
+            (0o100_644, user, Err(Errno::ROFS), false),
+            (0o100_644, user, Err(Errno::NOSYS), false),
+        ] {
+            assert_eq!(is_protected(mode, user, access), expected, "{mode:o} {user:?} {access:?}");
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@
 //! Layout: [`contract`] is the two steps; [`registry`] the one list of tools;
 //! [`arguments`] reads what a model wrote; [`bound`] keeps output small;
 //! [`memory`] knows which files were read; `path`, `files`, `text`, `diff`,
-//! `change`, `walk` and `near` are what several tools share.
+//! `change`, `walk`, `ignored` and `near` are what several tools share.
 
 pub mod arguments;
 pub mod bash;
@@ -24,6 +24,7 @@ pub mod edit;
 mod files;
 mod glob;
 mod grep;
+mod ignored;
 pub mod memory;
 mod near;
 mod path;

@@ -107,14 +107,19 @@ impl Source {
     }
 }
 
-/// A path relative to the workspace if it is inside, else as it is. Never empty.
+/// A path relative to the workspace if it is inside, else as it is, on one line. Never empty.
 pub(crate) fn shown(path: &Path, workspace: &Path) -> String {
     let workspace = follow(workspace).unwrap_or_else(|_| workspace.to_owned());
     match path.strip_prefix(&workspace) {
         Ok(relative) if relative.as_os_str().is_empty() => ".".to_owned(),
-        Ok(relative) => relative.display().to_string(),
-        Err(_) => path.display().to_string(),
+        Ok(relative) => printable(&relative.to_string_lossy()),
+        Err(_) => printable(&path.to_string_lossy()),
     }
+}
+
+/// A name may contain anything: line ends, and what a terminal would obey.
+pub(crate) fn printable(name: &str) -> String {
+    if name.chars().any(char::is_control) { name.escape_debug().to_string() } else { name.to_owned() }
 }
 
 fn resolve(given: &str, workspace: &Path, home: Option<OsString>) -> Result<PathBuf, Complaint> {
@@ -242,5 +247,6 @@ mod tests {
         assert_eq!(shown(&at.join("a/b"), &at.join("itself")), "a/b");
         assert_eq!(shown(&at, &at), ".");
         assert_eq!(shown(Path::new("/etc/hosts"), &at), "/etc/hosts");
+        assert_eq!(shown(&at.join("a\nb\u{1b}[0m"), &at), "a\\nb\\u{1b}[0m");
     }
 }

@@ -4,40 +4,94 @@
 //! What the user's own git configuration ignores is not asked for, so that a
 //! search finds the same on every machine. Links are not followed.
 
+use std::io;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::{DirEntry, WalkBuilder, WalkState};
 use tokio_util::sync::CancellationToken;
 
 use crate::contract::Complaint;
+use crate::ignored::Ignored;
 
 /// What is done with every file, on one of several threads.
 pub(crate) type Visitor<'a> = Box<dyn FnMut(&DirEntry) + Send + 'a>;
 
+/// What a walk could not do.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Walked {
+    /// Directories that could not be opened.
+    pub(crate) closed: usize,
+    /// Ignore files that were not obeyed.
+    pub(crate) unheeded: usize,
+}
+
+impl Walked {
+    /// What the model should know of it, and of how many files it may not see.
+    pub(crate) fn notes(self, left_out: usize) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.closed > 0 {
+            notes.push(format!("{} directories could not be opened", self.closed));
+        }
+        if self.unheeded > 0 {
+            notes.push(format!("{} ignore files not obeyed: too large or no regular file", self.unheeded));
+        }
+        notes.extend(left_out_note(left_out));
+        notes
+    }
+}
+
+/// That there are files which may not be seen, if there are.
+pub(crate) fn left_out_note(left_out: usize) -> Option<String> {
+    (left_out > 0).then(|| format!("{left_out} files left out: not permitted"))
+}
+
 /// Visits every file at or below `root`, in no order, until cancelled. `make` makes a visitor for each thread.
-pub(crate) fn files<'a>(root: &Path, cancel: &'a CancellationToken, make: impl Fn() -> Visitor<'a>) {
+/// It fails if `root` is a directory that cannot be opened.
+pub(crate) fn files<'a>(
+    root: &Path,
+    cancel: &'a CancellationToken,
+    make: impl Fn() -> Visitor<'a>,
+) -> io::Result<Walked> {
+    if root.is_dir() {
+        std::fs::read_dir(root)?;
+    }
+    let ignored = Arc::new(Ignored::new(root));
+    let rules = Arc::clone(&ignored);
+    let closed = AtomicUsize::new(0);
     let mut builder = WalkBuilder::new(root);
-    builder
-        .hidden(false)
-        .git_global(false)
-        .require_git(false)
-        .filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
+    // The walker would open whatever has the name of an ignore file, so it is not let near them.
+    builder.standard_filters(false).filter_entry(move |entry| {
+        entry.depth() == 0
+            || (entry.file_name() != ".git"
+                && entry.file_type().is_some_and(|kind| !rules.covers(entry.path(), kind)))
+    });
     builder.build_parallel().run(|| {
         let mut visit = make();
+        let closed = &closed;
         Box::new(move |entry| {
             if cancel.is_cancelled() {
                 return WalkState::Quit;
             }
-            // A directory that cannot be read is passed over, as the shell's tools do.
-            if let Ok(entry) = entry
-                && entry.file_type().is_some_and(|kind| kind.is_file())
-            {
-                visit(&entry);
+            match entry {
+                Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file()) => visit(&entry),
+                Ok(_) => {}
+                Err(error) if is_missing(&error) => {}
+                Err(_) => {
+                    closed.fetch_add(1, Ordering::Relaxed);
+                }
             }
             WalkState::Continue
         })
     });
+    Ok(Walked { closed: closed.into_inner(), unheeded: ignored.refused() })
+}
+
+/// What vanishes during a walk might as well have done so before.
+fn is_missing(error: &ignore::Error) -> bool {
+    error.io_error().is_some_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
 /// Which files are meant, by patterns: `*.rs` in any directory, `src/**/*.rs` from the root, `!` for

@@ -27,6 +27,10 @@ pub enum Found {
     Peer(PeerCase),
     /// A command line to be judged.
     Command(CommandCase),
+    /// A command line that an agent really ran.
+    Agent(AgentCase),
+    /// A rule that somebody wrote by hand for another agent.
+    HandRule(HandRule),
     /// A recorded exchange with a provider.
     Exchange(Box<Exchange>),
     /// A line that is not a case.
@@ -80,6 +84,40 @@ pub struct CommandCase {
     /// What kind of thing it is; not everything here is a command line.
     #[serde(default)]
     pub kind: String,
+}
+
+/// A command line that an agent really ran, and what mode `write` should do.
+#[derive(Debug, Clone, Deserialize)]
+pub struct AgentCase {
+    /// File and line.
+    #[serde(skip)]
+    pub id: String,
+    /// The command line.
+    pub cmd: String,
+    /// What mode `write` should do, confined.
+    pub expect_in_write_mode: String,
+    /// Why, if it is not to run.
+    #[serde(default)]
+    pub why: String,
+}
+
+/// A rule that somebody wrote by hand for another agent.
+#[derive(Debug, Clone, Deserialize)]
+pub struct HandRule {
+    /// File and line.
+    #[serde(skip)]
+    pub id: String,
+    /// As written.
+    pub rule: String,
+    /// Allow, ask or deny.
+    #[serde(default)]
+    pub effect: String,
+    /// What it is about.
+    #[serde(default)]
+    pub kind: String,
+    /// The words that the command begins with.
+    #[serde(default)]
+    pub prefix: Option<String>,
 }
 
 /// A recorded exchange with a provider.
@@ -165,6 +203,16 @@ fn line_case(area: &str, line: usize, text: &str) -> Option<Found> {
     if has("cmd") && has("must") {
         return Some(CommandCase::deserialize(&value).map_or_else(unreadable, |case| {
             Found::Command(CommandCase { area: area.to_owned(), id: format!("{area}:{line}"), ..case })
+        }));
+    }
+    if has("cmd") && has("expect_in_write_mode") {
+        return Some(AgentCase::deserialize(&value).map_or_else(unreadable, |case| {
+            Found::Agent(AgentCase { id: format!("{area}:{line}"), ..case })
+        }));
+    }
+    if has("rule") && has("dialect") {
+        return Some(HandRule::deserialize(&value).map_or_else(unreadable, |case| {
+            Found::HandRule(HandRule { id: format!("{area}:{line}"), ..case })
         }));
     }
     None

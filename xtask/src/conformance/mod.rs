@@ -6,7 +6,9 @@
 //! differs on purpose (`docs/conformance.toml` says why), it differs, it does
 //! not apply, or its subject has not been built.
 
+mod agents;
 mod case;
+mod command_cases;
 mod deliberate;
 mod error_cases;
 mod peers;
@@ -18,6 +20,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use self::agents::Figures;
 use self::case::{Found, Verdict};
 use self::deliberate::Deliberate;
 use crate::error::XtaskError;
@@ -53,11 +56,14 @@ struct Tally {
 pub fn run(workspace: &Workspace, arguments: &Arguments, out: &mut dyn Write) -> Result<(), XtaskError> {
     let deliberate = Deliberate::load(&workspace.root().join("docs/conformance.toml"))?;
     let mut areas: BTreeMap<String, Tally> = BTreeMap::new();
+    let mut figures = Figures::default();
     let mut unreadable = 0;
     for path in &arguments.paths {
         for file in files(path)? {
             match case::load(&file) {
-                Ok(found) => found.into_iter().for_each(|found| count(&mut areas, found, &deliberate)),
+                Ok(found) => {
+                    found.into_iter().for_each(|found| count(&mut areas, &mut figures, found, &deliberate));
+                }
                 Err(error) => {
                     unreadable += 1;
                     writeln!(out, "error: {error}").map_err(XtaskError::output)?;
@@ -66,7 +72,10 @@ pub fn run(workspace: &Workspace, arguments: &Arguments, out: &mut dyn Write) ->
         }
     }
     print(&areas, arguments, out).map_err(XtaskError::output)?;
-    let differ = areas.values().map(|tally| tally.differ.len()).sum();
+    figures.print(out).map_err(XtaskError::output)?;
+    let compared =
+        areas.iter().filter(|(area, _)| !matches!(area.as_str(), "agent-commands" | "allow-rules"));
+    let differ = compared.map(|(_, tally)| tally.differ.len()).sum();
     match (unreadable, differ) {
         (count @ 1.., _) => Err(XtaskError::Unreadable { count }),
         (0, count @ 1..) if arguments.strict => Err(XtaskError::Differ { count }),
@@ -74,7 +83,7 @@ pub fn run(workspace: &Workspace, arguments: &Arguments, out: &mut dyn Write) ->
     }
 }
 
-fn count(areas: &mut BTreeMap<String, Tally>, found: Found, deliberate: &Deliberate) {
+fn count(areas: &mut BTreeMap<String, Tally>, figures: &mut Figures, found: Found, deliberate: &Deliberate) {
     let (area, id, verdict) = match found {
         Found::Unreadable { area, line, error } => {
             areas.entry(area).or_default().unreadable.push(format!("line {line}: {error}"));
@@ -82,6 +91,8 @@ fn count(areas: &mut BTreeMap<String, Tally>, found: Found, deliberate: &Deliber
         }
         Found::Peer(case) => (case.area.clone(), case.id.clone(), peers::run(&case)),
         Found::Command(case) => (case.area.clone(), case.id.clone(), permission::run(&case)),
+        Found::Agent(case) => (area_of(&case.id), case.id.clone(), figures.agent(&case)),
+        Found::HandRule(case) => (area_of(&case.id), case.id.clone(), figures.hand_rule(&case)),
         Found::Exchange(case) => (format!("wire/{}", case.wire), case.id.clone(), wire::run(&case)),
     };
     let tally = areas.entry(area).or_default();
@@ -99,6 +110,10 @@ fn count(areas: &mut BTreeMap<String, Tally>, found: Found, deliberate: &Deliber
         Verdict::NotApplicable(why) => *tally.not_applicable.entry(why).or_default() += 1,
         Verdict::NoSubject(op) => *tally.no_subject.entry(op).or_default() += 1,
     }
+}
+
+fn area_of(id: &str) -> String {
+    id.split(':').next().unwrap_or_default().to_owned()
 }
 
 fn print(areas: &BTreeMap<String, Tally>, arguments: &Arguments, out: &mut dyn Write) -> std::io::Result<()> {
@@ -127,7 +142,9 @@ fn print(areas: &BTreeMap<String, Tally>, arguments: &Arguments, out: &mut dyn W
 }
 
 fn details(area: &str, tally: &Tally, arguments: &Arguments, out: &mut dyn Write) -> std::io::Result<()> {
-    for (id, detail) in &tally.differ {
+    // Labels of whole collections: the figures tell what counts.
+    let counted = matches!(area, "agent-commands" | "allow-rules");
+    for (id, detail) in tally.differ.iter().filter(|_| !counted || arguments.verbose) {
         writeln!(out, "differs: {id}")?;
         if arguments.verbose {
             detail.lines().try_for_each(|line| writeln!(out, "    {line}"))?;

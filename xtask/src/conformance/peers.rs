@@ -4,21 +4,18 @@
 use serde_json::{Value, json};
 
 use super::case::{PeerCase, Verdict};
-use super::error_cases;
+use super::{command_cases, error_cases};
 use crate::probe::{self, Failure};
 
 /// Areas whose subject is not built, with the operation that it will be.
-const LATER: [(&str, &str); 10] = [
+const LATER: [(&str, &str); 7] = [
     ("apply-patch", "patch.apply"),
-    ("arity", "arity.prefix"),
-    ("bash-scan", "shell.analyze"),
     ("context-threshold", "context.overflow"),
     ("dialect-parse", "dialect.parse"),
     ("edit-blocks", "edit blocks in text"),
     ("hashline-edit", "hashline.apply"),
     ("instruction-files", "instructions.discover"),
     ("provider-transform", "wire.encode for this provider"),
-    ("safe-commands", "shell.analyze"),
 ];
 
 /// Runs one case.
@@ -35,6 +32,7 @@ pub fn run(case: &PeerCase) -> Verdict {
         ("permission-eval", "merge" | "from-config") => not_applicable("how settings become rule lists"),
         ("permission-eval", "disabled-tools") => not_applicable("hiding tools from the model by rules"),
         ("permission-eval", _) => not_applicable("another language of rules"),
+        ("arity" | "bash-scan" | "safe-commands", _) => command_cases::run(case),
         ("edit-replace", _) => edit(case),
         ("truncate", _) => truncate(case),
         ("overflow-errors" | "retry-delay", _) => error_cases::run(case),

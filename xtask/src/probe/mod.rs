@@ -6,6 +6,7 @@
 
 mod llm;
 mod permission;
+mod shell;
 mod tools;
 
 use std::io::{BufRead, Write};
@@ -87,6 +88,8 @@ fn dispatch(op: &str, input: &Value) -> Answer {
         "wildcard.match" => permission::wildcard(input),
         "permission.evaluate" => permission::evaluate(input),
         "permission.decide" => permission::decide(input),
+        "arity.prefix" => shell::prefix(input),
+        "shell.analyze" => shell::analysis(input),
         "truncate" => tools::truncate(input),
         "edit.replace" => tools::replace(input),
         "error.classify" => llm::classify(input),

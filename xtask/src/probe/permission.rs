@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use rein_permission::{Action, LayerKind, Policy, Rule};
-use rein_protocol::{Effect, Intent, Mode};
+use rein_permission::{Confinement, Explanation, LayerKind, Policy, Rule};
+use rein_protocol::Mode;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Answer, Failure, typed};
 
 /// `wildcard.match`.
-pub fn wildcard(input: &serde_json::Value) -> Answer {
+pub fn wildcard(input: &Value) -> Answer {
     #[derive(Deserialize)]
     struct Input {
         pattern: String,
@@ -21,7 +21,7 @@ pub fn wildcard(input: &serde_json::Value) -> Answer {
 }
 
 /// `permission.evaluate`.
-pub fn evaluate(input: &serde_json::Value) -> Answer {
+pub fn evaluate(input: &Value) -> Answer {
     #[derive(Deserialize)]
     struct Input {
         permission: String,
@@ -34,10 +34,7 @@ pub fn evaluate(input: &serde_json::Value) -> Answer {
 }
 
 /// `permission.decide`: a command line, judged by the mode and the user's rules.
-///
-/// Command lines are not taken apart in this build, so there are no commands
-/// and paths to list, and no pattern allows one.
-pub fn decide(input: &serde_json::Value) -> Answer {
+pub fn decide(input: &Value) -> Answer {
     #[derive(Deserialize)]
     struct Input {
         cmd: String,
@@ -46,21 +43,52 @@ pub fn decide(input: &serde_json::Value) -> Answer {
         #[serde(default)]
         mode: Mode,
         #[serde(default)]
+        sandboxed: bool,
+        #[serde(default)]
         cwd: Option<PathBuf>,
+        #[serde(default)]
+        workspace: Option<PathBuf>,
         #[serde(default)]
         home: Option<PathBuf>,
     }
     let input: Input = typed(input)?;
-    let cwd = input.cwd.unwrap_or_else(|| PathBuf::from("/workspace"));
-    if !cwd.is_absolute() {
+    let home = input.home.unwrap_or_else(|| PathBuf::from("/home/user"));
+    let cwd = input.cwd.unwrap_or_else(|| home.join("workspace"));
+    let workspace = input.workspace.unwrap_or_else(|| cwd.clone());
+    if !cwd.is_absolute() || !workspace.is_absolute() {
         return Err(Failure::wrong("wrong input: `cwd` is not absolute"));
     }
-    let policy = Policy { home: input.home, ..Policy::new(&cwd, input.mode) };
+    let confinement = if input.sandboxed { Confinement::Confined } else { Confinement::Unconfined };
+    let policy = Policy { home: Some(home), confinement, ..Policy::new(workspace, input.mode) };
     let policy = policy.with_layer(LayerKind::User, input.rules);
-    let effects = vec![Effect::Execute { command: input.cmd, cwd }];
-    let judgement = policy.judge(&Intent { effects, ..Intent::default() });
-    let decision: Action = judgement.action;
-    Ok(json!({ "decision": decision, "reasons": judgement.reasons, "commands": [], "paths": [] }))
+    Ok(explained(&policy.explain(&input.cmd, &cwd)))
+}
+
+fn explained(explanation: &Explanation) -> Value {
+    let commands = explanation.analysis.commands.iter().map(|command| {
+        let argv: Vec<_> = command.argv.iter().map(|word| word.shown().into_owned()).collect();
+        json!({ "argv": argv, "prefix": command.prefix(), "always": command.always() })
+    });
+    let paths = explanation.analysis.paths.iter().map(|used| {
+        json!({ "path": used.path, "shown": used.shown, "usage": format!("{:?}", used.usage).to_lowercase() })
+    });
+    let details = explanation.judgement.details.iter().map(|detail| {
+        json!({
+            "permission": detail.permission,
+            "resource": detail.resource,
+            "action": detail.action,
+            "reason": detail.reason,
+            "span": detail.span.map(|span| [span.start, span.end]),
+        })
+    });
+    json!({
+        "decision": explanation.judgement.action,
+        "reasons": explanation.judgement.reasons,
+        "commands": commands.collect::<Vec<_>>(),
+        "paths": paths.collect::<Vec<_>>(),
+        "always": explanation.judgement.always,
+        "details": details.collect::<Vec<_>>(),
+    })
 }
 
 #[cfg(test)]
@@ -69,15 +97,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_decision_is_honest_about_what_is_not_understood() {
-        let decided = |input: serde_json::Value| call("permission.decide", &input).unwrap();
-        let rules = json!([{"permission": "bash", "pattern": "git *", "action": "allow"}]);
-        let asked = decided(json!({"cmd": "git status", "rules": rules}));
-        assert_eq!(asked["decision"], "ask");
-        assert!(asked["reasons"][0].as_str().unwrap().contains("not honoured"));
+    fn a_decision_says_what_it_rests_on() {
+        let decided = |input: Value| call("permission.decide", &input).unwrap();
+        let rules = json!([{"permission": "bash", "pattern": "git push *", "action": "allow"}]);
+        let allowed = decided(json!({"cmd": "git push", "rules": rules}));
+        assert_eq!(allowed["decision"], "allow");
+        assert_eq!(allowed["commands"][0]["prefix"], json!(["git", "push"]));
+        let both = decided(json!({"cmd": "git push && make", "rules": rules}));
+        assert_eq!(both["decision"], "ask");
+        assert_eq!(both["always"], json!([{"permission": "bash", "pattern": "make *"}]));
         let denying = json!([{"permission": "bash", "pattern": "rm *", "action": "deny"}]);
         assert_eq!(decided(json!({"cmd": "rm x", "rules": denying, "mode": "free"}))["decision"], "deny");
-        assert_eq!(decided(json!({"cmd": "ls", "mode": "free"}))["decision"], "allow");
+        assert_eq!(decided(json!({"cmd": "make", "mode": "write"}))["decision"], "ask");
+        assert_eq!(decided(json!({"cmd": "make", "mode": "write", "sandboxed": true}))["decision"], "allow");
         assert!(call("permission.decide", &json!({"cmd": "ls", "mode": "yolo"})).is_err());
         assert!(call("permission.decide", &json!({"cmd": "ls", "cwd": "x"})).is_err());
     }

@@ -4,11 +4,11 @@ use futures_util::stream;
 use rein_protocol::message::AssistantPart;
 use rein_protocol::transcript::{Item, Transcript};
 use rein_protocol::{
-    CallStatus, Delivery, Entry, EntryBody, Event, EventBody, EventStream, Prompt, Service, SessionId,
+    CallStatus, Cost, Delivery, Entry, EntryBody, Event, EventBody, EventStream, Prompt, Service, SessionId,
     SessionInfo, Snapshot, StopReason, TurnId,
 };
 
-use super::tally::Tally;
+use super::tally::{Tally, breaks_off};
 use crate::error::CommandError;
 
 /// What the model is told when a turn that had ended early is to be gone on with.
@@ -30,16 +30,18 @@ pub(super) async fn begin(
     info: &SessionInfo,
     prompt: Option<String>,
 ) -> Result<Begun, CommandError> {
+    let events = service.subscribe(&info.id, info.seq).await?;
+    if let Some(text) = prompt {
+        // What was said before is of no interest, and may be long.
+        let turn = service.prompt(&info.id, Prompt::text(text)).await?;
+        return Ok(Begun { tally: Tally::new(turn.clone(), info.model.clone()), turn, events });
+    }
     let snapshot = service.get(&info.id).await?;
-    let events = service.subscribe(&info.id, snapshot.seq).await?;
     let before = Transcript::of(&snapshot.entries);
-    let turn = match prompt {
-        Some(text) => service.prompt(&info.id, Prompt::text(text)).await?,
-        None => match service.resume(&info.id).await? {
-            Some(turn) => turn,
-            None if left_something_undone(&before) => service.prompt(&info.id, Prompt::text(GO_ON)).await?,
-            None => return last_answer(info, &snapshot),
-        },
+    let turn = match service.resume(&info.id).await? {
+        Some(turn) => turn,
+        None if left_something_undone(&before) => service.prompt(&info.id, Prompt::text(GO_ON)).await?,
+        None => return last_answer(info, &snapshot),
     };
     let mut tally = Tally::new(turn.clone(), info.model.clone());
     if before.turn.as_ref().is_some_and(|broken| broken.id == turn) {
@@ -98,13 +100,20 @@ fn is_call(entry: &Entry) -> bool {
 fn is_end_of(entry: &Entry, wanted: &TurnId) -> bool {
     match &entry.body {
         EntryBody::Part { turn, .. } | EntryBody::TurnEnded { turn, .. } => turn == wanted,
+        // Without it, words that belong together would be torn apart.
+        EntryBody::StepEnded { turn, finish, .. } => turn == wanted && breaks_off(finish),
         _ => false,
     }
 }
 
 fn event(entry: &Entry) -> Event {
-    let body = EventBody::Entry { entry: Box::new(entry.clone()) };
-    Event { session: entry.session.clone(), seq: entry.seq, body }
+    let mut entry = Box::new(entry.clone());
+    if let EntryBody::StepEnded { usage, cost, .. } = &mut entry.body {
+        // That was spent when it happened.
+        (*usage, *cost) = (None, Cost::ZERO);
+    }
+    let (session, seq) = (entry.session.clone(), entry.seq);
+    Event { session, seq, body: EventBody::Entry { entry } }
 }
 
 fn nothing_to_go_on_with(session: &SessionId) -> CommandError {

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::face::{Face, STOPPING};
 use super::tally::RunResult;
 use super::text::closing_words;
+use crate::machine;
 use crate::streams::Printed;
 use crate::terminal::Ink;
 
@@ -43,7 +44,7 @@ impl Face for StreamJson {
             "type": "session",
             "session": session.id,
             "turn": turn,
-            "workspace": session.workspace,
+            "workspace": session.workspace.to_string_lossy(),
             "model": session.model,
             "mode": session.mode,
         });
@@ -66,7 +67,7 @@ impl Face for StreamJson {
 
 fn line(value: &impl Serialize, to: &mut Printed) {
     // Everything that is printed here has string keys and finite numbers.
-    if let Ok(mut text) = serde_json::to_string(value) {
+    if let Ok(mut text) = machine::line(value) {
         text.push('\n');
         to.out(&text);
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rein_protocol::message::AssistantPart;
 use rein_protocol::{
-    CallId, CallStatus, Content, Cost, EntryBody, Event, EventBody, ModelRef, SessionId, StopReason,
+    CallId, CallStatus, Content, Cost, EntryBody, Event, EventBody, Finish, ModelRef, SessionId, StopReason,
     ToolCall, TurnId, Usage, Verdict,
 };
 use serde::Serialize;
@@ -85,6 +85,9 @@ pub struct Tally {
     turn: TurnId,
     model: Option<ModelRef>,
     answer: String,
+    /// What came last was words, and then also that the step broke off in the middle of them.
+    speaking: bool,
+    cut: bool,
     steps: u32,
     calls: Vec<CallSummary>,
     places: HashMap<CallId, usize>,
@@ -102,6 +105,8 @@ impl Tally {
             turn,
             model,
             answer: String::new(),
+            speaking: false,
+            cut: false,
             steps: 0,
             calls: Vec::new(),
             places: HashMap::new(),
@@ -136,13 +141,17 @@ impl Tally {
             EventBody::PartDelta { .. } | EventBody::CallOutput { .. } | EventBody::Retrying { .. } => return,
         };
         match &entry.body {
-            EntryBody::User { .. } => self.answer.clear(),
+            EntryBody::User { .. } => {
+                self.answer.clear();
+                self.speaking = false;
+            }
             EntryBody::StepStarted { model, .. } => {
                 self.model = Some(model.clone());
                 self.steps += 1;
             }
             EntryBody::Part { body, .. } => self.part(body),
-            EntryBody::StepEnded { usage, cost, .. } => {
+            EntryBody::StepEnded { usage, cost, finish, .. } => {
+                self.cut = breaks_off(finish) && self.speaking;
                 self.usage += usage.unwrap_or_default();
                 self.cost += *cost;
             }
@@ -203,14 +212,19 @@ impl Tally {
     fn part(&mut self, body: &AssistantPart) {
         match body {
             AssistantPart::Text { text } => {
-                if !self.answer.is_empty() && !text.is_empty() {
+                if text.is_empty() {
+                    return;
+                }
+                if !std::mem::take(&mut self.cut) && !self.answer.is_empty() {
                     self.answer.push_str("\n\n");
                 }
                 self.answer.push_str(text);
+                self.speaking = true;
             }
             AssistantPart::Reasoning { .. } => {}
             AssistantPart::Call(call) => {
                 self.answer.clear();
+                self.speaking = false;
                 self.proposed(call);
             }
         }
@@ -241,6 +255,19 @@ impl Tally {
     fn call_mut(&mut self, call: &CallId) -> Option<&mut CallSummary> {
         let place = *self.places.get(call)?;
         self.calls.get_mut(place)
+    }
+}
+
+/// Whether a step that ended like this may have stopped in the middle of a word, and is gone on with there.
+pub fn breaks_off(finish: &Finish) -> bool {
+    match finish {
+        Finish::Died | Finish::Error { .. } => true,
+        Finish::Stop
+        | Finish::ToolCalls
+        | Finish::Length
+        | Finish::Refusal
+        | Finish::Other { .. }
+        | Finish::Interrupted => false,
     }
 }
 

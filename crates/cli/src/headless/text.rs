@@ -9,7 +9,7 @@ use rein_protocol::{
 };
 
 use super::face::{Face, STOPPING};
-use super::tally::{RunResult, words};
+use super::tally::{RunResult, breaks_off, words};
 use crate::exit::Exit;
 use crate::streams::Printed;
 use crate::terminal::{Ink, Target, neutralise, one_line};
@@ -34,6 +34,8 @@ pub struct Text {
     /// How much of each part that is not complete yet has been printed, in bytes.
     streamed: HashMap<PartId, usize>,
     current: Option<PartId>,
+    /// The step broke off in the middle of its words: what comes next goes on with them.
+    cut: bool,
     /// Line feeds at the end of what has been printed; none if nothing has.
     trailing: Option<usize>,
 }
@@ -41,7 +43,7 @@ pub struct Text {
 impl Text {
     /// For streams of these kinds.
     pub fn new(out: Target, ink: Ink, activity: Activity) -> Self {
-        Self { out, ink, activity, streamed: HashMap::new(), current: None, trailing: None }
+        Self { out, ink, activity, streamed: HashMap::new(), current: None, cut: false, trailing: None }
     }
 
     /// Words of a part of the answer.
@@ -50,7 +52,9 @@ impl Text {
             return;
         }
         if self.current.as_ref() != Some(part) {
-            if let Some(trailing) = self.trailing {
+            if !std::mem::take(&mut self.cut)
+                && let Some(trailing) = self.trailing
+            {
                 self.write(&"\n".repeat(2_usize.saturating_sub(trailing)), to);
             }
             self.current = Some(part.clone());
@@ -108,11 +112,15 @@ impl Text {
                 let line = self.ink.dim(&format!("· {}", one_line(message, WIDTH)));
                 self.activity(&line, to);
             }
+            EntryBody::StepEnded { finish, .. } => {
+                self.cut = breaks_off(finish) && self.current.is_some();
+            }
+            EntryBody::Part { body: AssistantPart::Call(_), .. } | EntryBody::User { .. } => {
+                self.current = None
+            }
             EntryBody::Part { .. }
             | EntryBody::Queued { .. }
-            | EntryBody::User { .. }
             | EntryBody::StepStarted { .. }
-            | EntryBody::StepEnded { .. }
             | EntryBody::Asked { .. }
             | EntryBody::Decided { .. }
             | EntryBody::TurnEnded { .. }
@@ -178,6 +186,9 @@ impl Face for Text {
 
 /// Why the run was not a success and how to go on, on standard error.
 pub fn closing_words(result: &RunResult, ink: Ink, to: &mut Printed) {
+    if let (StopReason::EndTurn, Some(message)) = (result.stop_reason, &result.message) {
+        to.note(&format!("{} {}", ink.yellow("warning:"), neutralise(message.trim())));
+    }
     if result.exit_code == Exit::Success {
         return;
     }

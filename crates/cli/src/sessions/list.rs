@@ -70,6 +70,7 @@ mod tests {
             created: Timestamp(0),
             updated: Timestamp(i64::MAX),
             entries: 3,
+            seq: rein_protocol::Seq::START,
             state,
         }
     }

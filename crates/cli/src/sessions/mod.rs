@@ -49,7 +49,7 @@ pub enum Form {
 }
 
 /// A moment as persons write it, in their time zone.
-fn moment(at: rein_protocol::Timestamp) -> String {
+pub fn moment(at: rein_protocol::Timestamp) -> String {
     match jiff::Timestamp::from_millisecond(at.0) {
         Ok(stamp) => stamp.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string(),
         Err(_) => "-".to_owned(),

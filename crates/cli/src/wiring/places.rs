@@ -34,14 +34,19 @@ impl Places {
         Self::at(&wanted)
     }
 
+    /// The repository around the directory to work in, or that directory.
+    pub fn project_root(&self) -> PathBuf {
+        let is_repository = |directory: &&Path| directory.join(".git").symlink_metadata().is_ok();
+        self.directory.ancestors().find(is_repository).unwrap_or(&self.directory).to_owned()
+    }
+
     /// The files that may speak for the project, from its root downwards.
     pub fn project_files(&self) -> Vec<PathBuf> {
-        let is_repository = |directory: &&Path| directory.join(".git").symlink_metadata().is_ok();
-        let root = self.directory.ancestors().find(is_repository).unwrap_or(&self.directory);
+        let root = self.project_root();
         let mut files: Vec<PathBuf> = self
             .directory
             .ancestors()
-            .take_while(|directory| directory.starts_with(root))
+            .take_while(|directory| directory.starts_with(&root))
             .map(|directory| directory.join(".rein").join("config.toml"))
             .collect();
         files.reverse();
@@ -71,7 +76,7 @@ impl Places {
 }
 
 /// A path with links resolved in the part of it that exists.
-fn resolved(path: &Path) -> PathBuf {
+pub fn resolved(path: &Path) -> PathBuf {
     let existing = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
     match existing {
         Some((above, real)) => {

@@ -1,10 +1,12 @@
 //! Providers of the settings as the model layer takes them.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 
 use rein_config::{ModelSettings, ProviderSettings, Secret};
+use rein_http::{HttpError, Method, Request};
 use rein_llm::{Catalog, ModelInfo, Prices, Provider, ProviderConfig, Wire};
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 
 use super::from_model_error;
 use crate::error::CommandError;
@@ -17,6 +19,51 @@ pub(super) fn catalog(settings: &BTreeMap<String, ProviderSettings>) -> Result<C
         catalog = catalog.with_provider(config).map_err(from_model_error)?;
     }
     Ok(catalog)
+}
+
+/// Refuses an address in a variable that cannot be used, or that holds what must not be sent around.
+pub(super) fn check_addresses(
+    catalog: &Catalog,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Result<(), CommandError> {
+    for provider in catalog.providers() {
+        for name in &provider.base_url_env {
+            let Some(address) = variable(name).filter(|address| !address.trim().is_empty()) else { continue };
+            let Some(reason) = what_is_wrong(address.trim()) else { continue };
+            // The address itself may be what must not be shown.
+            let wrong = CommandError::usage(format!("{name} is no address of a model server: {reason}"))
+                .hint(format!("write it like {name}=http://host:port/v1"));
+            return Err(match provider.key_env.first() {
+                Some(key) => wrong.hint(format!("a key belongs into {key}")),
+                None => wrong,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn what_is_wrong(address: &str) -> Option<String> {
+    match Request::new(Method::Get, address) {
+        Err(HttpError::InvalidUrl { reason, .. }) => return Some(reason),
+        Err(_) => return Some("it cannot be read".to_owned()),
+        Ok(_) => {}
+    }
+    if address.contains(['?', '#']) {
+        return Some("nothing may follow its path, but there is a `?` or `#` in it".to_owned());
+    }
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let credentials = rest.split(['/', '\\']).next().unwrap_or_default().contains('@');
+    credentials.then(|| "there is a user name or a password in it".to_owned())
+}
+
+/// Keeps every key from the commands that rein runs, whatever the variables with it are called.
+pub(super) fn hide_keys(catalog: &Catalog, variable: impl Fn(&str) -> Option<OsString>) {
+    let providers = catalog.providers();
+    let names: Vec<&String> = providers.iter().flat_map(|provider| &provider.key_env).collect();
+    let set = names.iter().filter_map(|name| variable(name));
+    let written = providers.iter().flat_map(|provider| provider.key.iter().chain(provider.headers.values()));
+    let written = written.map(|secret| OsString::from(secret.expose_secret()));
+    rein_sandbox::hide_variables(names.iter().map(OsString::from), set.chain(written));
 }
 
 fn config(
@@ -92,6 +139,34 @@ mod tests {
         assert_eq!((prices.input, prices.output), (1.0, 2.0));
         assert_eq!(mine.model("half").unwrap().prices, None);
         assert!(catalog.provider("openai").is_some());
+    }
+
+    #[test]
+    fn an_address_in_a_variable_is_checked_and_not_shown() {
+        let checked = |address: &str| {
+            let address = address.to_owned();
+            check_addresses(&Catalog::bundled(), move |name| {
+                (name == "OPENAI_BASE_URL").then(|| address.clone())
+            })
+        };
+        for wrong in [
+            "hunter2",
+            "localhost:1/hunter2",
+            "user:hunter2@host/v1",
+            "http://user:hunter2@host/v1",
+            "http://hunter2@host",
+            "https://host/v1?key=hunter2",
+            "https://host/v1#hunter2",
+            "ftp://hunter2/v1",
+            "http://",
+        ] {
+            let error = checked(wrong).unwrap_err();
+            assert_eq!(error.exit(), crate::exit::Exit::Usage, "{wrong}");
+            assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
+        }
+        for right in ["", " ", "http://127.0.0.1:9/v1", " https://host/a@b/v1/ "] {
+            assert_eq!(checked(right), Ok(()), "{right}");
+        }
     }
 
     #[test]

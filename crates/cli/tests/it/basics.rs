@@ -56,7 +56,7 @@ fn wrong_arguments_are_a_usage_error_and_standard_output_stays_empty() {
         &["-p", "x", "--allow", "edti:src/*"],
         &["-p", "x", "--config", "mode"],
         &["-p", "x", "--config", "mod=plan"],
-        &["-p", "x", "-C", "/nonexistent"],
+        &["-p", "x", "-C", "no-such-directory"],
         &["-p"],
         &["-p", "  "],
         &["sessions", "show"],

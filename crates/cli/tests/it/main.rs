@@ -7,7 +7,9 @@ mod basics;
 mod config;
 mod crash_proof;
 mod demo;
+mod hostile;
 mod permission;
+mod permission_files;
 mod sessions;
 mod stops;
 

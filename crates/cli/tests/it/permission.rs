@@ -54,11 +54,12 @@ fn a_denial_beats_the_mode() {
 }
 
 #[test]
-fn mode_write_edits_and_does_not_run_commands() {
-    let (project, server) = (Project::new(), server([edit(), command("touch ran"), Turn::text("Half.")]));
+fn mode_write_edits_and_runs_no_code_of_the_project() {
+    let turns = [edit(), command("mkdir made && touch made/x"), command("sh ./new.txt"), Turn::text("Half.")];
+    let (project, server) = (Project::new(), server(turns));
     let output = asking(&project, &server).args(["-p", "go", "--mode", "write"]).run();
     output.assert_code(3);
-    assert_eq!(project.files(), ["new.txt"]);
+    assert_eq!(project.files(), ["made/x", "new.txt"]);
     assert!(output.stderr.contains("--mode free"), "{output}");
 }
 
@@ -79,11 +80,17 @@ fn mode_plan_withholds_what_would_change_something() {
 }
 
 #[test]
-fn an_allow_rule_for_commands_is_refused_instead_of_ignored() {
-    let (project, server) = (Project::new(), server([]));
-    let output = asking(&project, &server).args(["-p", "go", "--allow", "bash:make *"]).run();
-    output.assert_code(2);
-    assert!(output.stderr.contains("--mode free"), "{output}");
+fn an_allow_rule_for_commands_lets_them_run_and_no_others() {
+    let turns = || [command("git status; echo out"), command("git stash"), Turn::text("Half.")];
+    let (project, refusing) = (Project::new(), server(turns()));
+    let output = asking(&project, &refusing).args(["-p", "go"]).run();
+    output.assert_code(3);
+    assert!(output.stderr.contains("--allow 'bash:git status *'"), "{output}");
+    let allowing = server(turns());
+    let output = asking(&project, &allowing).args(["-p", "go", "--allow", "bash:git status *"]).run();
+    output.assert_code(3);
+    assert!(allowing.requests()[1].tool_results()[0].1.contains("out"), "{output}");
+    assert!(output.stderr.contains("git stash"), "{output}");
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn a_second_signal_ends_it_at_once() {
     let server = server([Turn::call("bash", json!({"command": stubborn}))]);
     let mut running =
         asking(&project, &server).args(["-p", "go", "--mode", "free", "--output", "stream-json"]).spawn();
-    running.read_stdout_until("begun");
+    running.read_stdout_until("\"type\":\"call_output\"");
     running.kill(Signal::Interrupt);
     running.read_stderr_until("interrupting; once more to quit at once");
     running.kill(Signal::Interrupt);

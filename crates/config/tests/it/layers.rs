@@ -34,6 +34,7 @@ fn nothing_set_is_the_defaults() {
     assert_eq!(loaded.settings, Settings::default());
     assert!(loaded.origins.values().all(|origin| *origin == Origin::default_value()));
     assert_eq!((loaded.files, loaded.permission, loaded.warnings), (vec![], vec![], vec![]));
+    assert_eq!((loaded.grants, loaded.mode_limit), (vec![], None));
     assert_snapshot!(fixture.load().show(ShowOrigin::Yes), @r#"
     mode = "tight"  # default
     max_steps = 125  # default
@@ -228,6 +229,7 @@ fn programs_get_the_same_as_json() {
                 "permission": "edit", "pattern": "*", "action": "ask",
                 "origin": { "source": "user", "file": "/home/config/config.toml", "line": 3 },
             }],
+            "grants": [],
             "warnings": [
                 "/repo/.rein/config.toml:1: `shell` is ignored: a project may not set it, because it could run \
                  a program of its own with every command; set it in your own config.toml"

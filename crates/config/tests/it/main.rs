@@ -1,9 +1,12 @@
 //! Loading from real files below a temporary directory.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+mod additions;
 mod errors;
 mod files;
+mod grants;
 mod layers;
+mod managed;
 mod permission;
 mod project;
 mod reference;
@@ -11,8 +14,15 @@ mod reference;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rein_config::{ConfigError, Directories, Environment, Flag, LoadRequest, Loaded, load};
+use rein_config::{Action, ConfigError, Directories, Environment, Flag, FormRule, LoadRequest, Loaded, load};
 use tempfile::TempDir;
+
+/// `PERMISSION:PATTERN`, and twice for a `deny`; the real forms are the permission crate's.
+fn read_form(text: &str, action: Action) -> Result<Vec<FormRule>, String> {
+    let (permission, pattern) = text.split_once(':').ok_or("there is no colon in it")?;
+    let rule = FormRule { permission: permission.to_owned(), pattern: pattern.to_owned(), action };
+    Ok(if action == Action::Deny { vec![rule.clone(), rule] } else { vec![rule] })
+}
 
 /// A home directory and a repository, both real and both temporary.
 struct Fixture {
@@ -70,13 +80,23 @@ impl Fixture {
     }
 
     fn try_load(&self) -> Result<Loaded, ConfigError> {
-        let home: Environment = [("REIN_HOME", self.path("home"))].into_iter().collect();
         load(&LoadRequest {
-            directories: &Directories::find(&home)?,
+            directories: &self.directories(),
             workspace_start: &self.start,
             environment: &self.variables.iter().cloned().collect(),
             flags: &self.flags,
+            managed: &self.path("etc/managed.toml"),
+            forms: read_form,
         })
+    }
+
+    fn directories(&self) -> Directories {
+        let home: Environment = [("REIN_HOME", self.path("home"))].into_iter().collect();
+        Directories::find(&home).unwrap()
+    }
+
+    fn managed(self, content: impl AsRef<[u8]>) -> Self {
+        self.write("etc/managed.toml", content)
     }
 
     fn load(&self) -> Loaded {

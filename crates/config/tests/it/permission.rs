@@ -121,3 +121,59 @@ fn a_project_that_only_allows_says_nothing() {
 fn actions_order_from_mild_to_strict() {
     assert!(Action::Allow < Action::Ask && Action::Ask < Action::Deny);
 }
+
+#[test]
+fn lists_are_read_entry_by_entry_and_hold_whatever_the_tables_say() {
+    let fixture = Fixture::new()
+        .user(
+            "[permission]\ndeny = [\n  'edit:x',\n]\nbash = 'ask'\nask = ['bash:b']\nallow = ['bash:a', # one\n 'read:c']\n",
+        )
+        .project("permission.allow = ['edit:p', 'edit:q']\npermission.deny = ['edit:r']")
+        .assign("permission.allow=['edit:f']");
+    let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    let user = "/home/config/config.toml";
+    assert_eq!(
+        rules(&fixture),
+        [
+            (
+                Source::User,
+                vec![
+                    format!("bash a allow {user}:7"),
+                    format!("read c allow {user}:8"),
+                    format!("bash * ask {user}:5"),
+                ]
+            ),
+            (
+                Source::User,
+                vec![
+                    format!("bash b ask {user}:6"),
+                    format!("edit x deny {user}:3"),
+                    format!("edit x deny {user}:3"),
+                ]
+            ),
+            (
+                Source::Project,
+                texts(&["edit r deny /repo/.rein/config.toml:2", "edit r deny /repo/.rein/config.toml:2"])
+            ),
+            (Source::Flag, texts(&["edit f allow -c"])),
+        ]
+    );
+    let why = "`permission.allow` is ignored: a project may ask or deny, but not allow; allow it in your own config.toml";
+    assert_eq!(
+        fixture.warnings(),
+        format!("/repo/.rein/config.toml:1: {why}\n/repo/.rein/config.toml:1: {why}")
+    );
+}
+
+#[test]
+fn an_entry_that_is_not_understood_is_an_error_with_its_line() {
+    let fixture =
+        Fixture::new().user("[permission]\ndeny = [\n 'edit:x',\n 'what',\n 7,\n '',\n]\nask = 'bash'\n");
+    assert_eq!(
+        fixture.error(),
+        "/home/config/config.toml:5:2: `permission.deny` must be a string, but it is an integer\n\
+         /home/config/config.toml:6:2: `permission.deny` must not be empty\n\
+         /home/config/config.toml:8:7: `permission.ask` must be a list of strings, but it is a string\n\
+         /home/config/config.toml:4: `permission.deny` has `what`, which cannot be taken: there is no colon in it"
+    );
+}

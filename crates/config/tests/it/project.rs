@@ -47,6 +47,8 @@ fn a_relative_start_is_refused() {
         workspace_start: Path::new("repo"),
         environment: &environment,
         flags: &[],
+        managed: Path::new("/nowhere/managed.toml"),
+        forms: |_, _| Err("no".to_owned()),
     })
     .unwrap_err();
     assert_eq!(error.to_string(), "cannot look for a project from `repo`, which is not an absolute path");

@@ -13,7 +13,8 @@ use rein_protocol::{
 };
 
 const INTERRUPTED: &str = "[The user interrupted you here.]";
-const CUT_OFF: &str = "[Your answer was cut off by a lost connection. Go on from where it stopped.]";
+const CUT_OFF: &str = "[Your answer was cut off by a lost connection.]";
+const GO_ON: &str = "[Your answer was cut off by a lost connection. Go on from where it stopped.]";
 const STEER_BEFORE: &str = "[The user sent this while you were working. Take it into account from now on:]";
 
 /// The conversation of a branch.
@@ -31,7 +32,14 @@ struct Builder {
     answer: Option<Answer>,
     results: HashMap<CallId, CallResult>,
     /// Words of rein that go before the person's next ones.
-    note: Option<&'static str>,
+    note: Option<Note>,
+}
+
+/// What the model should know about the end of its answer.
+#[derive(Clone, Copy)]
+enum Note {
+    Interrupted,
+    CutOff,
 }
 
 /// The answer whose step or calls are still under way.
@@ -83,9 +91,9 @@ impl Builder {
         let has_words = answer.parts.iter().any(|part| matches!(part, AssistantPart::Text { .. }));
         let has_calls = answer.calls().next().is_some();
         self.note = match finish {
-            Finish::Interrupted => Some(INTERRUPTED),
+            Finish::Interrupted => Some(Note::Interrupted),
             // With calls, their results are what the model goes on from.
-            Finish::Error { .. } | Finish::Died if has_words && !has_calls => Some(CUT_OFF),
+            Finish::Error { .. } | Finish::Died if has_words && !has_calls => Some(Note::CutOff),
             Finish::Error { .. } | Finish::Died => None,
             Finish::Stop | Finish::ToolCalls | Finish::Length | Finish::Refusal | Finish::Other { .. } => {
                 None
@@ -96,8 +104,11 @@ impl Builder {
     fn user(&mut self, content: &[Content], delivery: Delivery) {
         self.close_answer();
         let mut words = Vec::new();
-        let note = self.note.take();
-        words.extend(note.map(Content::text));
+        // Whether to go on is for the person to say.
+        words.extend(self.note.take().map(|note| match note {
+            Note::Interrupted => Content::text(INTERRUPTED),
+            Note::CutOff => Content::text(CUT_OFF),
+        }));
         if delivery == Delivery::Steer {
             words.push(Content::text(STEER_BEFORE));
         }
@@ -130,7 +141,11 @@ impl Builder {
     /// Says the note by itself, where nothing of the person's follows that it could go with.
     fn say_note(&mut self) {
         if let Some(note) = self.note.take() {
-            self.messages.push(Message::User { content: vec![Content::text(note)] });
+            let text = match note {
+                Note::Interrupted => INTERRUPTED,
+                Note::CutOff => GO_ON,
+            };
+            self.messages.push(Message::User { content: vec![Content::text(text)] });
         }
     }
 

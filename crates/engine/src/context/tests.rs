@@ -127,11 +127,19 @@ fn a_cut_answer_is_kept_and_the_model_is_asked_to_go_on() {
     let mut branch = Branch::new();
     branch.user("go", Delivery::Prompt).step().part(words("half of")).end(Finish::Died);
     let sent = messages(&branch.entries);
-    assert_eq!(sent, [user(&["go"]), assistant(&[words("half of")]), user(&[CUT_OFF])]);
+    assert_eq!(sent, [user(&["go"]), assistant(&[words("half of")]), user(&[GO_ON])]);
     branch.step().part(words("it")).end(Finish::Stop);
     let later = messages(&branch.entries);
     assert_eq!(later[..3], sent[..], "what was sent before stays as it was");
     assert_eq!(later[3..], [assistant(&[words("it")])]);
+}
+
+#[test]
+fn a_person_who_speaks_after_a_cut_answer_says_what_to_do_next() {
+    let mut branch = Branch::new();
+    branch.user("go", Delivery::Prompt).step().part(words("half of")).end(Finish::Died);
+    branch.user("forget it", Delivery::Prompt);
+    assert_eq!(messages(&branch.entries)[2..], [user(&[CUT_OFF, "forget it"])]);
 }
 
 #[test]

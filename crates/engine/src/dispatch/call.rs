@@ -69,7 +69,8 @@ pub(super) async fn run_call(
             "The tool failed with an internal error of rein. It may have done part of its work. Try another way.",
         ),
     };
-    let failed = result.status.is_error();
+    // What was refused or withdrawn has not been tried.
+    let failed = result.status == CallStatus::Failed;
     let recorded = CallResult {
         status: result.status,
         content: vec![Content::text(result.text.clone())],
@@ -95,36 +96,51 @@ async fn pass_stations(
     };
     let plan = match plan {
         Ok(plan) => plan,
-        Err(complaint) => {
-            let display = Display::titled(call.tool.clone());
-            return Ok(Finished::unfinished(CallStatus::Failed, display, "invalid call", complaint.0));
-        }
+        Err(complaint) => return wrong(desk, call, doom, complaint).await,
     };
     let intent = plan.intent().clone();
-    let gate = desk.link.gate(GateRequest {
-        turn: desk.turn.clone(),
-        call: call.id.clone(),
-        tool: call.tool.clone(),
-        intent: intent.clone(),
-        doom,
-    });
-    match gate.await? {
+    match judge(desk, call, intent.clone(), doom).await? {
         Gate::Go => Ok(run_plan(desk, call, plan, &intent).await),
-        Gate::Refused { text } => {
-            Ok(Finished::unfinished(CallStatus::Refused, intent.display, "refused", text))
-        }
-        Gate::Rejected { message } => Ok(rejected(intent, message)),
+        closed => Ok(kept_back(call, intent, closed)),
+    }
+}
+
+/// A call that cannot be made as it is written. One that is repeated must pass the gate like any
+/// other, although there is nothing to run.
+async fn wrong(
+    desk: &Desk,
+    call: &ToolCall,
+    doom: Option<String>,
+    complaint: Complaint,
+) -> Result<Finished, Stopped> {
+    let intent = Intent { effects: Vec::new(), display: Display::titled(call.tool.clone()) };
+    let gate = match doom {
+        None => Gate::Go,
+        Some(finding) => judge(desk, call, intent.clone(), Some(finding)).await?,
+    };
+    Ok(match gate {
+        Gate::Go => Finished::unfinished(CallStatus::Failed, intent.display, "invalid call", complaint.0),
+        closed => kept_back(call, intent, closed),
+    })
+}
+
+async fn judge(desk: &Desk, call: &ToolCall, intent: Intent, doom: Option<String>) -> Result<Gate, Stopped> {
+    let (turn, tool) = (desk.turn.clone(), call.tool.clone());
+    desk.link.gate(GateRequest { turn, call: call.id.clone(), tool, intent, doom }).await
+}
+
+/// The result of a call that was not let through.
+fn kept_back(call: &ToolCall, intent: Intent, gate: Gate) -> Finished {
+    match gate {
+        Gate::Refused { text } => Finished::unfinished(CallStatus::Refused, intent.display, "refused", text),
+        Gate::Rejected { message } => rejected(intent, message),
         Gate::DoomLoop { text } => {
-            let mut result = Finished::unfinished(
-                CallStatus::Refused,
-                intent.display,
-                "refused: repeats itself",
-                text.clone(),
-            );
+            let summary = "refused: repeats itself";
+            let mut result = Finished::unfinished(CallStatus::Refused, intent.display, summary, text.clone());
             result.ending = Ending::DoomLoop(text);
-            Ok(result)
+            result
         }
-        Gate::Withdrawn => Ok(not_run(call)),
+        Gate::Withdrawn | Gate::Go => not_run(call),
     }
 }
 

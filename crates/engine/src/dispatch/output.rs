@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use rein_protocol::{ArtifactId, CallId, EventBody, SessionId};
-use rein_store::{ArtifactWriter, Store};
+use rein_store::{ArtifactWriter, Store, StoreError};
 use rein_tools::bound::{Bounder, Spill};
 use rein_tools::{ArtifactSource, Output};
 
@@ -28,12 +28,20 @@ impl ArtifactShelf {
     pub(crate) fn new(store: Store, session: SessionId) -> Self {
         Self { store, session }
     }
+
+    /// The file of an artifact of this session; those of others are not for it.
+    async fn find(&self, id: &ArtifactId) -> Result<Option<std::path::PathBuf>, StoreError> {
+        match self.store.artifact(id).await? {
+            Some(artifact) if artifact.session == self.session => self.store.artifact_path(id).await,
+            _ => Ok(None),
+        }
+    }
 }
 
 #[async_trait]
 impl ArtifactSource for ArtifactShelf {
     async fn path(&self, id: &ArtifactId) -> Option<std::path::PathBuf> {
-        self.store.artifact_path(id).await.unwrap_or_else(|error| {
+        self.find(id).await.unwrap_or_else(|error| {
             tracing::warn!(%id, %error, "an artifact could not be looked up");
             None
         })
@@ -164,13 +172,12 @@ struct LiveTail {
 
 impl LiveTail {
     fn push(&mut self, bytes: &[u8]) {
-        let bytes = bytes.get(bytes.len().saturating_sub(LIVE_TAIL)..).unwrap_or_default();
         let excess = (self.bytes.len() + bytes.len()).saturating_sub(LIVE_TAIL);
         if excess > 0 {
             self.bytes.drain(..excess.min(self.bytes.len()));
             self.skipped = true;
         }
-        self.bytes.extend_from_slice(bytes);
+        self.bytes.extend_from_slice(bytes.get(bytes.len().saturating_sub(LIVE_TAIL)..).unwrap_or_default());
     }
 
     /// Everything up to the last whole character.
@@ -227,6 +234,13 @@ mod tests {
         live.push(b"end");
         let shown = live.take().unwrap();
         assert!(shown.starts_with("\n[…]\n") && shown.ends_with("xend") && shown.len() < LIVE_TAIL + 16);
+    }
+
+    #[test]
+    fn of_too_much_at_once_the_end_is_shown_as_such() {
+        let mut live = LiveTail::default();
+        live.push(&[b'x'; LIVE_TAIL + 1]);
+        assert_eq!(live.take().unwrap(), format!("\n[…]\n{}", "x".repeat(LIVE_TAIL)));
     }
 
     #[test]

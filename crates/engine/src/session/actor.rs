@@ -5,13 +5,12 @@
 //! a person. When the store fails, the session ends here: nothing may happen
 //! that cannot be recorded.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rein_protocol::transcript::{QueuedMessage, Transcript};
 use rein_protocol::{
-    Delivery, EntryBody, EventBody, ModelRef, Prompt, ServiceError, SessionChange, SessionId, SessionState,
-    Snapshot, StopReason, ToolCall, TurnId,
+    Content, Delivery, EntryBody, EventBody, ModelRef, Prompt, ServiceError, SessionChange, SessionId,
+    SessionState, Snapshot, StopReason, ToolCall, TurnId,
 };
 use rein_store::{Lease, StoreError};
 use tokio::sync::{mpsc, oneshot};
@@ -21,6 +20,7 @@ use super::Opening;
 use super::gatekeeper::{Gatekeeper, Settled, Verdict};
 use super::journal::Journal;
 use super::link::{AfterTurn, Answer, Gate, GateRequest, Link, Message, StepStart, Stopped};
+use super::queue::Queue;
 use crate::doom::DoomGuard;
 use crate::hub::Hub;
 use crate::recover;
@@ -38,7 +38,7 @@ pub(super) struct Actor {
     gatekeeper: Gatekeeper,
     model: Option<ModelRef>,
     activity: Activity,
-    queue: VecDeque<QueuedMessage>,
+    queue: Queue,
     /// Those who wait for the session to be closed.
     closing: Option<Vec<Answer<()>>>,
     /// The store failed; nothing more is done.
@@ -91,7 +91,7 @@ impl Actor {
             link,
             model: opening.record.model,
             activity,
-            queue: transcript.queue.into(),
+            queue: Queue::new(transcript.queue),
             closing: None,
             failed: false,
             _lease: opening.lease,
@@ -100,6 +100,7 @@ impl Actor {
 
     /// Handles messages until the session is closed or abandoned by every handle.
     pub(super) async fn run(mut self, mut mailbox: mpsc::Receiver<Message>, abandoned: CancellationToken) {
+        let subscriptions = self.hub.close_on_drop();
         loop {
             let message = tokio::select! {
                 biased;
@@ -119,8 +120,11 @@ impl Actor {
             }
         }
         mailbox.close();
-        self.hub.close();
-        for answer in self.closing.take().into_iter().flatten() {
+        let closing = self.closing.take();
+        // Whoever learns that the session is closed may open it again at once: the lease goes first.
+        drop(self);
+        drop(subscriptions);
+        for answer in closing.into_iter().flatten() {
             let _ = answer.send(Ok(()));
         }
     }
@@ -166,6 +170,10 @@ impl Actor {
             Message::Emit { body } => self.hub.emit(body),
             Message::Gate { request, answer } => self.gate(*request, answer).await,
             Message::EndTurn { turn, stop, message, answer } => {
+                // An interrupt that came with the last words counts.
+                let interrupted = self.is_interrupted() && self.closing.is_none();
+                let (stop, message) =
+                    if interrupted { (StopReason::Interrupted, None) } else { (stop, message) };
                 if let Ok(after) = self.end_turn(turn, stop, message).await {
                     let _ = answer.send(after);
                 }
@@ -221,7 +229,7 @@ impl Actor {
         if self.closing.is_some() {
             return Err(ServiceError::NotOpen { session: self.session.clone() });
         }
-        if prompt.content.is_empty() {
+        if prompt.content.iter().all(is_blank) {
             return Err(ServiceError::Invalid { message: "the prompt is empty".to_owned() });
         }
         if self.model.is_none() {
@@ -231,14 +239,14 @@ impl Actor {
         }
         if let Activity::Running { turn, .. } = &self.activity {
             let turn = match prompt.delivery {
-                Delivery::Steer => turn.clone(),
-                Delivery::Prompt | Delivery::FollowUp => TurnId::new(),
+                Delivery::Steer if !self.is_interrupted() => turn.clone(),
+                Delivery::Steer | Delivery::Prompt | Delivery::FollowUp => TurnId::new(),
             };
             return self.enqueue(turn, prompt).await;
         }
         let turn = TurnId::new();
         let mut bodies = self.abandon_broken();
-        bodies.extend(self.deliver(&turn, |_| true));
+        bodies.extend(self.queue.deliver_all(&turn));
         bodies.push(EntryBody::User {
             turn: turn.clone(),
             content: prompt.content,
@@ -256,25 +264,13 @@ impl Actor {
         self.append_for_service(vec![body]).await?;
         if let Some(entry) = self.journal.entries().last() {
             let entry = entry.id.clone();
-            self.queue.push_back(QueuedMessage { entry, turn: turn.clone(), content, delivery });
+            self.queue.push(QueuedMessage { entry, turn: turn.clone(), content, delivery });
+        }
+        // What was queued before an interrupt waits for the next prompt, and this is it.
+        if self.is_interrupted() {
+            self.queue.expect(&turn);
         }
         Ok(turn)
-    }
-
-    /// Takes messages from the queue, as entries that deliver them into a turn.
-    fn deliver(&mut self, turn: &TurnId, wanted: impl Fn(&QueuedMessage) -> bool) -> Vec<EntryBody> {
-        let (taken, kept) = std::mem::take(&mut self.queue).into_iter().partition(wanted);
-        self.queue = kept;
-        let taken: VecDeque<QueuedMessage> = taken;
-        taken
-            .into_iter()
-            .map(|message| EntryBody::User {
-                turn: turn.clone(),
-                content: message.content,
-                delivery: message.delivery,
-                queued: Some(message.entry),
-            })
-            .collect()
     }
 
     fn abandon_broken(&mut self) -> Vec<EntryBody> {
@@ -314,6 +310,7 @@ impl Actor {
             cancel: cancel.clone(),
             doom: DoomGuard::default(),
             steps,
+            lost: 0,
             failures: 0,
         };
         self.activity = Activity::Running { turn, steps, cancel };
@@ -387,15 +384,14 @@ impl Actor {
             }
             _ => return Err(Stopped),
         };
-        let mut bodies = self.deliver(&turn, |message| message.delivery == Delivery::Steer);
+        let mut bodies = self.queue.deliver_steering(&turn);
         bodies.push(EntryBody::StepStarted { turn, step, model: model.clone() });
         self.append(bodies).await?;
         Ok(StepStart { history: self.journal.entries().to_vec(), model, step })
     }
 
     async fn gate(&mut self, request: GateRequest, answer: oneshot::Sender<Gate>) {
-        let interrupted = matches!(&self.activity, Activity::Running { cancel, .. } if cancel.is_cancelled());
-        if interrupted || self.failed {
+        if self.is_interrupted() || self.failed {
             let _ = answer.send(Gate::Withdrawn);
             return;
         }
@@ -431,7 +427,7 @@ impl Actor {
         message: Option<String>,
     ) -> Result<AfterTurn, Stopped> {
         if stop == StopReason::EndTurn && self.closing.is_none() {
-            let said = self.deliver(&turn, |message| message.delivery == Delivery::Steer);
+            let said = self.queue.deliver_steering(&turn);
             if !said.is_empty() {
                 self.append(said).await?;
                 return Ok(AfterTurn::GoOn);
@@ -445,12 +441,11 @@ impl Actor {
     /// After a turn that ended by itself, the next message in the queue gets its turn.
     async fn start_follow_up(&mut self, stop: StopReason) {
         let idle = matches!(self.activity, Activity::Idle);
-        if !idle || stop != StopReason::EndTurn || self.closing.is_some() || self.failed {
+        if !idle || self.closing.is_some() || self.failed {
             return;
         }
-        let Some(next) = self.queue.front() else { return };
-        let (turn, entry) = (next.turn.clone(), next.entry.clone());
-        let bodies = self.deliver(&turn, |message| message.entry == entry);
+        let Some(turn) = self.queue.next(stop) else { return };
+        let bodies = self.queue.deliver_first(&turn);
         if self.append(bodies).await.is_ok() {
             self.start(turn, 0, Vec::new());
         }
@@ -463,11 +458,21 @@ impl Actor {
             return;
         }
         self.activity = Activity::Idle;
+        self.gatekeeper.withdraw_all();
         if !self.failed {
             let transcript = Transcript::of(self.journal.entries().iter().map(AsRef::as_ref));
             let _ = self.append(recover::after_failure(&transcript, turn)).await;
         }
+        self.start_follow_up(StopReason::InternalError).await;
     }
+
+    fn is_interrupted(&self) -> bool {
+        matches!(&self.activity, Activity::Running { cancel, .. } if cancel.is_cancelled())
+    }
+}
+
+fn is_blank(content: &Content) -> bool {
+    matches!(content, Content::Text { text } if text.trim().is_empty())
 }
 
 fn reply_with<T>(answer: Answer<T>, result: Result<T, ServiceError>) {

@@ -5,14 +5,18 @@
 //! wait for them. Waiting costs a map entry and no task.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
-use rein_permission::rule::DOOM_LOOP;
+use rein_permission::rule::{DOOM_LOOP, READ};
 use rein_permission::{
     Action, Broker, Judgement, LayerKind, Outcome, PermissionError, Policy, Presence, refusal,
 };
-use rein_protocol::{Ask, AskId, Decision, Mode, Reply, ServiceError, SessionId, Verdict as Allowed};
+use rein_protocol::{
+    Ask, AskId, Decision, Display, Effect, Intent, Mode, Reply, ServiceError, SessionId, TurnId,
+    Verdict as Allowed,
+};
 use tokio::sync::oneshot;
 
 use super::link::{Gate, GateRequest};
@@ -25,6 +29,8 @@ pub(super) struct Gatekeeper {
     presence: Presence,
     broker: Broker,
     waiting: HashMap<AskId, Waiting>,
+    /// A turn that ends as soon as its calls are over: none of them begins any more.
+    ending: Option<TurnId>,
 }
 
 struct Waiting {
@@ -51,14 +57,7 @@ pub(super) struct Settled {
 
 impl Gatekeeper {
     pub(super) fn new(options: &EngineOptions, session: &SessionId, workspace: PathBuf, mode: Mode) -> Self {
-        let policy = Policy {
-            layers: options.layers.clone(),
-            mode,
-            workspace,
-            home: options.home.clone(),
-            protected: options.protected.clone(),
-        };
-        let policy = policy.with_layer(LayerKind::Session, Vec::new());
+        let policy = policy(options, workspace, mode).with_layer(LayerKind::Session, Vec::new());
         let presence = options.presence;
         Self {
             session: session.clone(),
@@ -66,6 +65,7 @@ impl Gatekeeper {
             presence,
             broker: Broker::default(),
             waiting: HashMap::new(),
+            ending: None,
         }
     }
 
@@ -88,14 +88,35 @@ impl Gatekeeper {
     }
 
     /// Judges a call.
-    pub(super) fn judge(&self, request: &GateRequest) -> Verdict {
+    pub(super) fn judge(&mut self, request: &GateRequest) -> Verdict {
+        if self.ending.as_ref() == Some(&request.turn) {
+            let reason = "another call ended the turn before this one began".to_owned();
+            let text = format!("Not run: {reason}.");
+            return Verdict::Settled {
+                decision: decision(Allowed::Deny, vec![reason]),
+                gate: Gate::Refused { text },
+            };
+        }
+        let verdict = self.verdict(request);
+        if let Verdict::Settled { gate: Gate::DoomLoop { .. }, .. } = verdict {
+            self.ending = Some(request.turn.clone());
+        }
+        verdict
+    }
+
+    fn verdict(&self, request: &GateRequest) -> Verdict {
         let judgement = self.policy.judge(&request.intent);
         let repeats =
             request.doom.as_ref().map(|finding| (finding, self.policy.judge_named(DOOM_LOOP, &request.tool)));
         let doomed = repeats.filter(|(_, judgement)| judgement.action != Action::Allow);
         if let Some(text) = refusal(&judgement, self.presence) {
             let decision = decision(Allowed::Deny, judgement.reasons);
-            return Verdict::Settled { decision, gate: Gate::Refused { text } };
+            let gate = match doomed {
+                // There is nothing that a person could allow.
+                Some((finding, _)) => Gate::DoomLoop { text: format!("Stopped: {finding}. {text}") },
+                None => Gate::Refused { text },
+            };
+            return Verdict::Settled { decision, gate };
         }
         match doomed {
             Some((finding, looped)) if looped.action == Action::Deny || self.presence == Presence::Nobody => {
@@ -174,6 +195,9 @@ impl Gatekeeper {
                 let (verdict, gate) = match settled.outcome {
                     Outcome::Allowed { .. } => (Allowed::Allow, Gate::Go),
                     Outcome::Rejected { message, because_of: None } => {
+                        if message.is_none() {
+                            self.ending = Some(waiting.request.turn.clone());
+                        }
                         (Allowed::Deny, Gate::Rejected { message })
                     }
                     Outcome::Rejected { because_of: Some(_), .. } => {
@@ -187,6 +211,29 @@ impl Gatekeeper {
             })
             .collect()
     }
+}
+
+fn policy(options: &EngineOptions, workspace: PathBuf, mode: Mode) -> Policy {
+    let policy = Policy {
+        home: options.home.clone(),
+        protected: options.protected.clone(),
+        ..Policy::new(workspace, mode)
+    };
+    policy.with_layers(options.layers.clone())
+}
+
+/// Whether a file that a search meets may be read. Leave to search a directory is not leave for what rules say
+/// otherwise about below it; nobody is asked for each file.
+pub(super) fn read_filter(
+    options: &EngineOptions,
+    workspace: &Path,
+) -> Arc<dyn Fn(&Path) -> bool + Send + Sync> {
+    let policy = policy(options, workspace.to_owned(), Mode::Tight);
+    Arc::new(move |path| {
+        let effects = vec![Effect::Read { path: path.to_owned() }];
+        let judgement = policy.judge(&Intent { effects, display: Display::default() });
+        judgement.details.iter().all(|detail| detail.permission != READ || detail.action == Action::Allow)
+    })
 }
 
 /// What holds by now for a call that waits.

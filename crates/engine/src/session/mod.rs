@@ -4,6 +4,7 @@ mod actor;
 mod gatekeeper;
 mod journal;
 pub(crate) mod link;
+mod queue;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -56,7 +57,8 @@ pub(crate) async fn open(parts: Arc<Parts>, opening: Opening) -> Result<Handle, 
     let hub = Hub::new(session.clone(), opening.record.last_seq.next_epoch());
     let transcript = Transcript::of(&branch);
     let mut journal = Journal::new(session.clone(), store, hub.clone(), branch);
-    journal.append(crate::recover::close_begun(&transcript)).await.map_err(store_error)?;
+    let recovery = crate::recover::on_opening(&transcript, journal.entries());
+    journal.append(recovery).await.map_err(store_error)?;
 
     let bench = Arc::new(workbench(&parts, &session, &opening.workspace, &transcript));
     let (sender, mailbox) = mpsc::channel(MAILBOX);
@@ -79,6 +81,7 @@ fn workbench(parts: &Parts, session: &SessionId, workspace: &Path, transcript: &
         artifacts: Arc::new(artifacts.clone()),
         shell: parts.options.settings.shell.clone().unwrap_or_else(rein_tools::bash::find_shell),
         command_timeout: parts.options.settings.command_timeout,
+        may_read: gatekeeper::read_filter(&parts.options, workspace),
     };
     let today = jiff::Zoned::now().strftime("%Y-%m-%d").to_string();
     Workbench {
@@ -98,6 +101,11 @@ impl Handle {
 
     pub(crate) fn is_alive(&self) -> bool {
         !self.link.is_closed()
+    }
+
+    /// The place of the last event.
+    pub(crate) fn last_seq(&self) -> Seq {
+        self.hub.last()
     }
 
     pub(crate) async fn prompt(&self, prompt: Prompt) -> Result<TurnId, ServiceError> {

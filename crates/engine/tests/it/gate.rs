@@ -17,7 +17,7 @@ fn write(path: &str) -> serde_json::Value {
 #[tokio::test]
 async fn without_anybody_to_ask_what_has_effects_is_refused_with_the_way_out() {
     let script = Script::new()
-        .turn(Turn::call("write", write("a.txt")).and_call("bash", json!({"command": "touch b.txt"})))
+        .turn(Turn::call("write", write("a.txt")).and_call("bash", json!({"command": "touch b.txt; make"})))
         .turn(Turn::text("I could not"));
     let stage = Stage::new(script).await;
     let transcript = stage.run("go").await;
@@ -45,22 +45,41 @@ async fn a_rule_lets_through_what_it_names_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_deny_holds_in_every_mode_and_a_pattern_never_allows_a_command() {
+async fn a_deny_holds_in_every_mode_and_a_pattern_allows_only_the_commands_it_covers() {
     let rules = vec![
-        Rule::parse("bash", Action::Allow, "--allow").unwrap(),
+        Rule::parse("bash:git status *", Action::Allow, "--allow").unwrap(),
         Rule::parse("edit:secret.txt", Action::Deny, "--deny").unwrap(),
     ];
     let script = || {
         Script::new()
-            .turn(Turn::call("write", write("secret.txt")).and_call("bash", json!({"command": "echo hi"})))
+            .turn(
+                Turn::call("write", write("secret.txt"))
+                    .and_call("bash", json!({"command": "git status || true"}))
+                    .and_call("bash", json!({"command": "git status; make || true"})),
+            )
             .turn(Turn::text("done"))
     };
     for (mode, command) in [(Mode::Write, CallStatus::Refused), (Mode::Free, CallStatus::Completed)] {
         let setup = Setup::mode(mode).rules(LayerKind::User, rules.clone());
         let stage = Stage::with(Project::new(), script(), setup).await;
         let transcript = stage.run("go").await;
-        assert_eq!(statuses(&transcript), [CallStatus::Refused, command], "{mode:?}");
+        assert_eq!(statuses(&transcript), [CallStatus::Refused, CallStatus::Completed, command], "{mode:?}");
         assert!(!stage.project.exists("secret.txt"));
+    }
+}
+
+#[tokio::test]
+async fn a_search_does_not_show_what_may_not_be_read() {
+    let deny = Rule::parse("read:.env", Action::Deny, "--deny").unwrap();
+    let project = Project::new().file(".env", "TOKEN=1\n").file("a.txt", "TOKEN here\n");
+    let script = Script::new()
+        .turn(Turn::call("grep", json!({"pattern": "TOKEN"})).and_call("glob", json!({"pattern": "**/*"})))
+        .turn(Turn::text("done"));
+    let stage = Stage::with(project, script, Setup::default().rules(LayerKind::User, vec![deny])).await;
+    stage.run("go").await;
+    let requests = stage.server.requests();
+    for (_, result) in requests[1].tool_results() {
+        assert!(result.contains("a.txt") && !result.contains("TOKEN=1"), "{result}");
     }
 }
 

@@ -9,6 +9,7 @@ mod interrupt;
 mod outputs;
 mod recovery;
 mod retries;
+mod review;
 mod stage;
 mod subscribing;
 mod turns;

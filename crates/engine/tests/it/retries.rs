@@ -50,7 +50,7 @@ async fn an_answer_that_is_cut_is_kept_and_gone_on_with() {
     let transcript = stage.run("go").await;
     assert_eq!(transcript.stop.as_ref().unwrap().0, StopReason::EndTurn);
     assert!(stage.server.requests()[1].contains("the first half"));
-    assert_eq!(transcript.answer(), "the first half\n\nthe second half");
+    assert_eq!(transcript.answer(), "the first halfthe second half");
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use rein_protocol::{
     Answer, Ask, CallStatus, Entry, EntryBody, Event, EventBody, EventStream, Mode, OpenSession, PartKind,
     Prompt, Reply, Seq, Service, ServiceError, SessionId, TurnId,
 };
-use rein_store::{Store, StoreOptions};
+use rein_store::{CommitHook, Store, StoreOptions};
 use rein_testkit::{ModelServer, Project, Script};
 use rein_tools::Registry;
 
@@ -26,13 +26,22 @@ pub struct Setup {
     pub presence: Presence,
     pub layers: Vec<Layer>,
     pub settings: EngineSettings,
+    pub tools: Registry,
+    pub after_commit: Option<CommitHook>,
 }
 
 impl Default for Setup {
     fn default() -> Self {
         let settings =
             EngineSettings { attempts: 3, retry_base: Duration::from_millis(1), ..EngineSettings::default() };
-        Self { mode: Mode::Tight, presence: Presence::Nobody, layers: Vec::new(), settings }
+        Self {
+            mode: Mode::Tight,
+            presence: Presence::Nobody,
+            layers: Vec::new(),
+            settings,
+            tools: Registry::builtin(),
+            after_commit: None,
+        }
     }
 }
 
@@ -71,8 +80,19 @@ impl Stage {
     }
 
     pub async fn with(project: Project, script: Script, setup: Setup) -> Self {
+        let options = StoreOptions::new(project.rein_home().join("store"));
+        let store =
+            Store::open(StoreOptions { after_commit: setup.after_commit.clone(), ..options }).unwrap();
+        Self::on(store, project, script, setup).await
+    }
+
+    /// Another session in the same project and store.
+    pub async fn in_a_new_session(self, script: Script) -> Self {
+        Self::on(self.store, self.project, script, self.setup).await
+    }
+
+    async fn on(store: Store, project: Project, script: Script, setup: Setup) -> Self {
         let server = ModelServer::start(script).await;
-        let store = Store::open(StoreOptions::new(project.rein_home().join("store"))).unwrap();
         let service = engine(&project, &server, &store, &setup);
         let request = OpenSession {
             workspace: Some(project.path().to_owned()),
@@ -143,7 +163,7 @@ fn engine(project: &Project, server: &ModelServer, store: &Store, setup: &Setup)
     Engine::new(EngineOptions {
         store: store.clone(),
         models: Arc::new(models),
-        tools: Arc::new(Registry::builtin()),
+        tools: Arc::new(setup.tools.clone()),
         settings: setup.settings.clone(),
         layers: setup.layers.clone(),
         presence: setup.presence,
@@ -196,6 +216,25 @@ impl Run {
     pub async fn until(&mut self, condition: impl Fn(&Transcript) -> bool) {
         while !condition(&self.transcript) {
             self.next().await.expect("the events end before the condition holds");
+        }
+    }
+
+    /// Follows until this many events have come or the turn has ended.
+    pub async fn until_events(&mut self, count: usize) {
+        while self.events.len() < count && self.transcript.stop.is_none() {
+            self.next().await.expect("the events end too soon");
+        }
+    }
+
+    /// Follows to the end of the turn, or to the end of the events if that comes first.
+    pub async fn follow_to_close_or_end(&mut self) {
+        while self.transcript.stop.is_none() && self.next().await.is_some() {}
+    }
+
+    /// Follows until a model call is going to be tried again.
+    pub async fn until_retry(&mut self) {
+        while self.retries.is_empty() {
+            self.next().await.expect("the events end too soon");
         }
     }
 

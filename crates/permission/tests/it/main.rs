@@ -3,5 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod broker;
+mod cases;
+mod commands;
 mod properties;
 mod table;

@@ -216,6 +216,26 @@ fn the_answer_is_what_was_said_after_the_last_call() {
 }
 
 #[test]
+fn words_that_go_on_after_a_cut_are_joined_without_a_gap() {
+    let mut story = Story::new();
+    story.user("go");
+    story.step(1);
+    story.part(&PartId::new(), AssistantPart::Text { text: "par".to_owned() });
+    let turn = story.turn.clone();
+    let finish = Finish::Error { message: "cut".to_owned() };
+    story.entry(EntryBody::StepEnded { turn, step: 1, finish, usage: None, cost: Cost::ZERO });
+    story.step(2);
+    let rest = PartId::new();
+    story.delta(&rest, PartKind::Text, "ti");
+    assert_eq!(story.live().answer(), "parti");
+    story.part(&rest, AssistantPart::Text { text: "tial".to_owned() });
+    assert_eq!(
+        (story.live().answer(), story.replayed().answer()),
+        ("partial".to_owned(), "partial".to_owned())
+    );
+}
+
+#[test]
 fn events_keep_their_form_as_json() {
     let mut story = Story::new();
     story.user("go");

@@ -167,6 +167,7 @@ fn a_child_survives_the_thread_that_asked_for_it() {
 async fn secrets_of_rein_do_not_reach_the_child() {
     const SECRET: &str = "hunter2";
     if std::env::var("OPENAI_API_KEY").is_ok_and(|value| value == SECRET) {
+        rein_sandbox::hide_variables(["NAMED".into()], [format!("{SECRET}-{SECRET}").into()]);
         let (_, printed) = finish(Spawn::new("env", "/")).await.unwrap();
         assert!(printed.contains("HARMLESS=kept") && !printed.contains(SECRET), "{printed}");
         println!("checked");
@@ -178,6 +179,8 @@ async fn secrets_of_rein_do_not_reach_the_child() {
             ("OPENAI_API_KEY", SECRET),
             ("SSH_AUTH_SOCK", SECRET),
             ("BASH_ENV", SECRET),
+            ("NAMED", SECRET),
+            ("COPY", "hunter2-hunter2"),
             ("HARMLESS", "kept"),
         ])
         .env("DATABASE_URL", format!("postgres://app:{SECRET}@db/app"))

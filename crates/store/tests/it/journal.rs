@@ -112,19 +112,17 @@ async fn what_does_not_follow_is_refused_whole() {
 }
 
 #[tokio::test]
-async fn an_entry_that_cannot_be_written_is_refused() {
+async fn an_entry_with_a_path_that_is_not_utf_8_is_kept_with_replacement_characters() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
     let id = session(&store).await;
     let path = OsStr::from_bytes(b"/w/\xff").into();
     let intent = Intent { effects: vec![Effect::Read { path }], ..Intent::default() };
     let entry = Journal::new(&id).entry(EntryBody::CallStarted { call: CallId::new(), intent });
-    let error = store.append(&id, vec![entry.clone()]).await.unwrap_err();
-    assert!(
-        matches!(&error, StoreError::UnwritableEntry { entry: named, .. } if *named == entry.id),
-        "{error}"
-    );
-    assert_eq!(store.branch(&id).await.unwrap(), []);
+    store.append(&id, vec![entry]).await.unwrap();
+    let kept = store.branch(&id).await.unwrap();
+    let EntryBody::CallStarted { intent, .. } = &kept[0].body else { panic!("{kept:?}") };
+    assert_eq!(intent.effects, [Effect::Read { path: "/w/\u{fffd}".into() }]);
 }
 
 #[tokio::test]

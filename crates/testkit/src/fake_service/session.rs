@@ -14,7 +14,7 @@ use rein_protocol::service::{OpenSession, Prompt, ServiceError, SessionChange, S
 use rein_protocol::transcript::{Liveness, QueuedMessage};
 use rein_protocol::{
     Answer, Ask, CallId, CallStatus, Cost, Decision, Delivery, Display, EntryBody, EntryId, Finish, Mode,
-    Reply, SessionId, StopReason, Timestamp, TurnId, Usage, Verdict,
+    Reply, Seq, SessionId, StopReason, Timestamp, TurnId, Usage, Verdict,
 };
 
 use super::act::{Act, Beat, entry_in_turn, event_in_turn};
@@ -124,6 +124,7 @@ impl Session {
             created: self.created,
             updated: self.log.entries.last().map_or(self.created, |entry| entry.at),
             entries: self.log.entries.len() as u64,
+            seq: self.log.entries.last().map_or(Seq::START, |entry| entry.seq),
             state: self.log.transcript.state(liveness),
         }
     }

@@ -1,6 +1,7 @@
 //! `glob`: files by name, newest first.
 
 use std::cmp::Reverse;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
@@ -15,9 +16,10 @@ use tokio_util::sync::CancellationToken;
 use crate::arguments;
 use crate::change::near_files;
 use crate::contract::{Complaint, Outcome, Output, Plan, Scene, Tool};
+use crate::files::{self, LoadError, refusal};
 use crate::path::{Place, shown};
 use crate::schema;
-use crate::walk::{self, Filter};
+use crate::walk::{self, Filter, Walked};
 
 /// Files that are shown.
 const SHOWN: usize = 100;
@@ -102,63 +104,103 @@ impl Plan for Finding {
             return Outcome::failed(display, message);
         }
         let root = self.place.path.clone();
-        if !root.is_dir() {
-            let what = if root.exists() {
-                " is a file. Give a directory as `path`.".to_owned()
-            } else {
-                format!(" does not exist.{}", near_files(&root, scene))
-            };
-            return Outcome::failed(display, format!("{}{what}", self.place.shown));
+        if let Err(message) = must_be_directory(&self.place, scene) {
+            return Outcome::failed(display, message);
         }
         let stop = cancel.child_token();
         let _stop_guard = stop.clone().drop_guard();
-        let filter = self.filter;
-        let found = tokio::task::spawn_blocking(move || find(&root, &filter, &stop)).await;
-        if cancel.is_cancelled() {
-            return Outcome::interrupted(display);
-        }
-        let Ok((files, total)) = found else {
-            return Outcome::failed(display, "The search failed because of an internal error.");
+        let (filter, inner_scene) = (self.filter, scene.clone());
+        let finding = tokio::task::spawn_blocking(move || find(&root, &filter, &inner_scene, &stop));
+        // A file system may not answer; then the thread ends when it does.
+        let found = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Outcome::interrupted(display),
+            found = finding => found,
         };
-        for file in &files {
+        let found = match found {
+            Ok(Ok(found)) => found,
+            Ok(Err(error)) => return Outcome::failed(display, refusal(&self.place.shown, &error)),
+            Err(_) => return Outcome::failed(display, "The search failed because of an internal error."),
+        };
+        for file in &found.files {
             output.write(format!("{}\n", shown(file, &scene.workspace)).as_bytes());
         }
-        let trailer = match total {
-            0 => Some("[no files match; files that git ignores are not searched]".to_owned()),
-            _ if total > files.len() => {
-                Some(format!("[the newest {} of {total} files; use a narrower pattern or path]", files.len()))
-            }
-            _ => None,
-        };
-        Outcome::completed(display.with_summary(format!("{total} files"))).with_trailer(trailer)
+        let summary = format!("{} files", found.total);
+        Outcome::completed(display.with_summary(summary)).with_trailer(trailer(&found))
     }
+}
+
+fn must_be_directory(place: &Place, scene: &Scene) -> Result<(), String> {
+    let shown = &place.shown;
+    match files::open(&place.path) {
+        Err(LoadError::Directory) => Ok(()),
+        Err(LoadError::Missing) => Err(format!("{shown} does not exist.{}", near_files(&place.path, scene))),
+        Err(LoadError::Io(error)) => Err(refusal(shown, &error)),
+        Ok(_) | Err(LoadError::Special(_) | LoadError::TooLarge(_)) => {
+            Err(format!("{shown} is a file. Give a directory as `path`."))
+        }
+    }
+}
+
+fn trailer(found: &Found) -> Option<String> {
+    let mut notes = Vec::new();
+    if found.total == 0 {
+        notes.push("no files match; files that git ignores are not searched".to_owned());
+    } else if found.total > found.files.len() {
+        let (newest, total) = (found.files.len(), found.total);
+        notes.push(format!("the newest {newest} of {total} files; use a narrower pattern or path"));
+    }
+    notes.extend(found.walked.notes(found.left_out));
+    (!notes.is_empty()).then(|| format!("[{}]", notes.join("; ")))
 }
 
 /// A file and when it was changed; the newest is the least.
 type Aged = (Reverse<SystemTime>, PathBuf);
 
-/// The newest files, and how many there were in all.
-fn find(root: &Path, filter: &Filter, cancel: &CancellationToken) -> (Vec<PathBuf>, usize) {
-    let found: Mutex<(Vec<Aged>, usize)> = Mutex::default();
-    walk::files(root, cancel, || {
+/// What was found.
+struct Found {
+    /// The newest.
+    files: Vec<PathBuf>,
+    /// How many there were in all.
+    total: usize,
+    /// How many may not be seen.
+    left_out: usize,
+    walked: Walked,
+}
+
+#[derive(Default)]
+struct Gathered {
+    files: Vec<Aged>,
+    total: usize,
+    left_out: usize,
+}
+
+fn find(root: &Path, filter: &Filter, scene: &Scene, cancel: &CancellationToken) -> io::Result<Found> {
+    let gathered: Mutex<Gathered> = Mutex::default();
+    let walked = walk::files(root, cancel, || {
         Box::new(|entry| {
             let relative = entry.path().strip_prefix(root).unwrap_or(entry.path());
             if !filter.accepts(relative) {
                 return;
             }
+            if !(scene.may_read)(entry.path()) {
+                gathered.lock().unwrap_or_else(PoisonError::into_inner).left_out += 1;
+                return;
+            }
             let modified = entry.metadata().ok().and_then(|metadata| metadata.modified().ok());
             let file = (Reverse(modified.unwrap_or(SystemTime::UNIX_EPOCH)), entry.path().to_owned());
-            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-            found.0.push(file);
-            found.1 += 1;
-            if found.0.len() > KEPT {
-                newest_first(&mut found.0);
+            let mut gathered = gathered.lock().unwrap_or_else(PoisonError::into_inner);
+            gathered.files.push(file);
+            gathered.total += 1;
+            if gathered.files.len() > KEPT {
+                newest_first(&mut gathered.files);
             }
         })
-    });
-    let (mut files, total) = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    })?;
+    let Gathered { mut files, total, left_out } =
+        gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
     newest_first(&mut files);
-    (files.into_iter().map(|(_, path)| path).collect(), total)
+    Ok(Found { files: files.into_iter().map(|(_, path)| path).collect(), total, left_out, walked })
 }
 
 /// Files of one time are in the order of their paths.

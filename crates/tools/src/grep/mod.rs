@@ -16,6 +16,7 @@ use crate::arguments;
 use crate::bound::OUTPUT_BYTES;
 use crate::change::near_files;
 use crate::contract::{Complaint, Outcome, Output, Plan, Scene, Tool};
+use crate::files::{self, LoadError, refusal};
 use crate::path::{Source, shown};
 use crate::schema;
 use crate::walk::Filter;
@@ -56,7 +57,7 @@ impl Tool for Grep {
         let source = Source::find(arguments.path.as_deref().unwrap_or("."), scene)?;
         let syntax = if arguments.literal == Some(true) { Syntax::Literal } else { Syntax::Regex };
         let case = if arguments.case_insensitive == Some(true) { Case::Insensitive } else { Case::Sensitive };
-        let matcher = search::matcher(&arguments.pattern, syntax, case)?;
+        let (matcher, weight) = search::matcher(&arguments.pattern, syntax, case)?;
         let filter = arguments.glob.as_deref().map(|glob| Filter::new("glob", glob)).transpose()?;
         let context = arguments.context.unwrap_or(0).min(MOST_CONTEXT);
         let title = match source.shown().as_str() {
@@ -68,7 +69,7 @@ impl Tool for Grep {
             // What a program printed is searched whatever it is.
             Source::Artifact(_) => (Vec::new(), Binary::Searched),
         };
-        let query = Query { matcher, filter, context, binary };
+        let query = Query { matcher, weight, filter, context, binary };
         Ok(Box::new(Searching { intent: Intent { effects, display: Display::titled(title) }, source, query }))
     }
 }
@@ -96,20 +97,24 @@ impl Plan for Searching {
             Ok(root) => root,
             Err(message) => return Outcome::failed(display, message),
         };
-        if !root.exists() {
-            let message = format!("{} does not exist.{}", self.source.shown(), near_files(&root, scene));
+        if let Err(message) = must_be_searchable(&root, &self.source.shown(), scene) {
             return Outcome::failed(display, message);
         }
         let stop = cancel.child_token();
         let _stop_guard = stop.clone().drop_guard();
-        let query = self.query;
-        let searched = root.clone();
-        let found = tokio::task::spawn_blocking(move || search::search(&searched, &query, &stop)).await;
-        if cancel.is_cancelled() {
-            return Outcome::interrupted(display);
-        }
-        let Ok(found) = found else {
-            return Outcome::failed(display, "The search failed because of an internal error.");
+        let (query, inner_scene) = (self.query, scene.clone());
+        let searching =
+            tokio::task::spawn_blocking(move || search::search(&root, &query, &inner_scene, &stop));
+        // Nothing stops a matcher within a line; then the thread ends after it.
+        let found = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Outcome::interrupted(display),
+            found = searching => found,
+        };
+        let found = match found {
+            Ok(Ok(found)) => found,
+            Ok(Err(error)) => return Outcome::failed(display, refusal(&self.source.shown(), &error)),
+            Err(_) => return Outcome::failed(display, "The search failed because of an internal error."),
         };
         let name = |path: &Path| match &self.source {
             Source::Artifact(_) => self.source.shown(),
@@ -118,6 +123,17 @@ impl Plan for Searching {
         let written = write(&found, name, output);
         let summary = format!("{} matches in {} files", found.matches, found.files);
         Outcome::completed(display.with_summary(summary)).with_trailer(trailer(&found, written))
+    }
+}
+
+fn must_be_searchable(root: &Path, shown: &str, scene: &Scene) -> Result<(), String> {
+    match files::open(root) {
+        Ok(_) | Err(LoadError::Directory | LoadError::TooLarge(_)) => Ok(()),
+        Err(LoadError::Missing) => Err(format!("{shown} does not exist.{}", near_files(root, scene))),
+        Err(LoadError::Special(kind)) => {
+            Err(format!("{shown} is {kind}. Only files and directories can be searched."))
+        }
+        Err(LoadError::Io(error)) => Err(refusal(shown, &error)),
     }
 }
 
@@ -161,5 +177,6 @@ fn trailer(found: &Found, written: usize) -> Option<String> {
     if found.unsearched > 0 {
         notes.push(format!("{} files could not be searched", found.unsearched));
     }
+    notes.extend(found.walked.notes(found.left_out));
     (!notes.is_empty()).then(|| format!("[{}]", notes.join("; ")))
 }

@@ -15,9 +15,9 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContex
 use tokio_util::sync::CancellationToken;
 
 use super::window::around;
-use crate::contract::Complaint;
+use crate::contract::{Complaint, Scene};
 use crate::files;
-use crate::walk::{self, Filter};
+use crate::walk::{self, Filter, Walked};
 
 /// Matches that are shown.
 pub(super) const SHOWN_MATCHES: usize = 100;
@@ -25,12 +25,33 @@ pub(super) const SHOWN_MATCHES: usize = 100;
 /// Memory for one file: a file with a longer line cannot be searched.
 const HEAP: usize = 64 * 1024 * 1024;
 
+/// The same for a heavy pattern, whose search of one line cannot be stopped and takes as long as its
+/// size times that of the line.
+const HEAVY_HEAP: usize = 256 * 1024;
+
+/// Bytes that a pattern may need once it is compiled.
+const PATTERN_BYTES: usize = 2 * 1024 * 1024;
+
+/// Bytes beyond which a pattern is heavy, not counting that a letter can be one of many.
+const HEAVY_BYTES: usize = 64 * 1024;
+
+/// Memory in which a matcher keeps what it worked out, on each thread.
+const CACHE_BYTES: usize = 16 * 1024 * 1024;
+
 /// What is looked for.
 pub(super) struct Query {
     pub(super) matcher: RegexMatcher,
+    pub(super) weight: Weight,
     pub(super) filter: Option<Filter>,
     pub(super) context: usize,
     pub(super) binary: Binary,
+}
+
+/// How much work a pattern is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Weight {
+    Light,
+    Heavy,
 }
 
 /// What happens to a file that is no text.
@@ -52,6 +73,9 @@ pub(super) struct Found {
     pub(super) files: usize,
     /// Files that could not be searched.
     pub(super) unsearched: usize,
+    /// Files that may not be seen.
+    pub(super) left_out: usize,
+    pub(super) walked: Walked,
 }
 
 /// What was found in one file.
@@ -85,7 +109,11 @@ pub(super) enum Case {
 }
 
 /// Makes a matcher of what a model wrote.
-pub(super) fn matcher(pattern: &str, syntax: Syntax, case: Case) -> Result<RegexMatcher, Complaint> {
+pub(super) fn matcher(
+    pattern: &str,
+    syntax: Syntax,
+    case: Case,
+) -> Result<(RegexMatcher, Weight), Complaint> {
     if pattern.is_empty() {
         return Err(Complaint("`pattern` is empty. Give what to search for.".to_owned()));
     }
@@ -93,16 +121,26 @@ pub(super) fn matcher(pattern: &str, syntax: Syntax, case: Case) -> Result<Regex
     builder
         .multi_line(true)
         .case_insensitive(case == Case::Insensitive)
+        .dfa_size_limit(CACHE_BYTES)
         .fixed_strings(syntax == Syntax::Literal);
     // Without line ends in it a match is in one line, and large files need not be held in memory.
     if !spans_lines(pattern, syntax) {
         builder.line_terminator(Some(b'\n'));
     }
-    builder.build(pattern).map_err(|error| {
-        Complaint(format!(
+    builder.size_limit(HEAVY_BYTES);
+    let is_light =
+        builder.unicode(false).build(pattern).is_ok() || builder.unicode(true).build(pattern).is_ok();
+    let weight = if is_light { Weight::Light } else { Weight::Heavy };
+    match builder.unicode(true).size_limit(PATTERN_BYTES).build(pattern) {
+        Ok(matcher) => Ok((matcher, weight)),
+        Err(error) if error.to_string().contains("size limit") => Err(Complaint(format!(
+            "`pattern` needs more than {PATTERN_BYTES} bytes when compiled, which is the limit. \
+             Use smaller counts in {{}}, or a shorter pattern."
+        ))),
+        Err(error) => Err(Complaint(format!(
             "`pattern` is not a valid regular expression: {error}\nEscape special characters like \\( or set literal to true."
-        ))
-    })
+        ))),
+    }
 }
 
 fn spans_lines(pattern: &str, syntax: Syntax) -> bool {
@@ -110,9 +148,14 @@ fn spans_lines(pattern: &str, syntax: Syntax) -> bool {
 }
 
 /// Searches a file, or all files below a directory.
-pub(super) fn search(root: &Path, query: &Query, cancel: &CancellationToken) -> Found {
+pub(super) fn search(
+    root: &Path,
+    query: &Query,
+    scene: &Scene,
+    cancel: &CancellationToken,
+) -> io::Result<Found> {
     let found = Mutex::new(Found::default());
-    walk::files(root, cancel, || {
+    let walked = walk::files(root, cancel, || {
         let mut searcher = searcher(query);
         let found = &found;
         Box::new(move |entry| {
@@ -123,11 +166,15 @@ pub(super) fn search(root: &Path, query: &Query, cancel: &CancellationToken) -> 
             if !is_root && query.filter.as_ref().is_some_and(|filter| !filter.accepts(relative)) {
                 return;
             }
+            if !is_root && !(scene.may_read)(path) {
+                found.lock().unwrap_or_else(PoisonError::into_inner).left_out += 1;
+                return;
+            }
             let searched = search_file(&mut searcher, path, query, cancel);
             found.lock().unwrap_or_else(PoisonError::into_inner).add(path, searched);
         })
-    });
-    found.into_inner().unwrap_or_else(PoisonError::into_inner)
+    })?;
+    Ok(Found { walked, ..found.into_inner().unwrap_or_else(PoisonError::into_inner) })
 }
 
 fn searcher(query: &Query) -> Searcher {
@@ -135,13 +182,17 @@ fn searcher(query: &Query) -> Searcher {
         Binary::Skipped => BinaryDetection::quit(0),
         Binary::Searched => BinaryDetection::none(),
     };
+    let heap = match query.weight {
+        Weight::Light => HEAP,
+        Weight::Heavy => HEAVY_HEAP,
+    };
     SearcherBuilder::new()
         .binary_detection(binary)
         .line_number(true)
         .multi_line(query.matcher.line_terminator().is_none())
         .before_context(query.context)
         .after_context(query.context)
-        .heap_limit(Some(HEAP))
+        .heap_limit(Some(heap))
         .build()
 }
 
@@ -161,7 +212,7 @@ fn search_stream(
     query: &Query,
     cancel: &CancellationToken,
 ) -> io::Result<Hits> {
-    let mut collector = Collector { matcher: &query.matcher, hits: Hits::default() };
+    let mut collector = Collector { matcher: &query.matcher, cancel, hits: Hits::default() };
     searcher.search_reader(&query.matcher, Cancellable { source, cancel }, &mut collector)?;
     Ok(collector.hits)
 }
@@ -193,6 +244,7 @@ impl Found {
 /// Takes what the searcher finds in one file.
 struct Collector<'a> {
     matcher: &'a RegexMatcher,
+    cancel: &'a CancellationToken,
     hits: Hits,
 }
 
@@ -210,6 +262,9 @@ impl Sink for Collector<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _searcher: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
+        if self.cancel.is_cancelled() {
+            return Err(cancelled());
+        }
         self.hits.matches += 1;
         if self.is_full() {
             return Ok(true);
@@ -225,6 +280,9 @@ impl Sink for Collector<'_> {
     }
 
     fn context(&mut self, _searcher: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
+        if self.cancel.is_cancelled() {
+            return Err(cancelled());
+        }
         if !self.is_full() {
             let number = context.line_number().unwrap_or(1);
             self.push(format!("{number}-{}", around(context.bytes(), 0..0)), false);
@@ -245,6 +303,10 @@ impl Sink for Collector<'_> {
     }
 }
 
+fn cancelled() -> io::Error {
+    io::Error::other("cancelled")
+}
+
 /// A file whose reading fails once it is cancelled, so that a large one does not hold up the end.
 struct Cancellable<'a, R> {
     source: R,
@@ -254,7 +316,7 @@ struct Cancellable<'a, R> {
 impl<R: Read> Read for Cancellable<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.cancel.is_cancelled() {
-            return Err(io::Error::other("cancelled"));
+            return Err(cancelled());
         }
         self.source.read(buffer)
     }
@@ -282,11 +344,54 @@ mod tests {
         }
     }
 
+    fn query(pattern: &str) -> Query {
+        let (matcher, weight) = matcher(pattern, Syntax::Regex, Case::Sensitive).unwrap();
+        Query { matcher, weight, filter: None, context: 0, binary: Binary::Skipped }
+    }
+
+    #[test]
+    fn matches_are_not_taken_after_the_search_was_cancelled() {
+        let cancel = CancellationToken::new();
+        let query = query("needle");
+        let source = io::Cursor::new("needle\n".repeat(10));
+        let mut collector = Collector { matcher: &query.matcher, cancel: &cancel, hits: Hits::default() };
+        cancel.cancel();
+        // Without the reader that is cancelled too, only the collector can stop it.
+        let searched = searcher(&query).search_reader(&query.matcher, source, &mut collector);
+        assert_eq!(searched.unwrap_err().to_string(), "cancelled");
+        assert_eq!(collector.hits.matches, 0);
+    }
+
+    #[test]
+    fn a_heavy_pattern_is_not_tried_on_a_line_on_which_it_would_take_forever() {
+        let cancel = CancellationToken::new();
+        let (light, heavy) = (query(r"x{3}y"), query(r"x{5000}y"));
+        assert_eq!((light.weight, heavy.weight), (Weight::Light, Weight::Heavy));
+        let search = |query: &Query, line: &str| {
+            search_stream(&mut searcher(query), io::Cursor::new(line.to_owned()), query, &cancel)
+                .map(|hits| hits.matches)
+        };
+        let line = "x".repeat(512 * 1024);
+        assert_eq!(search(&light, &line).unwrap(), 0);
+        assert!(search(&heavy, &line).is_err());
+        assert_eq!(search(&heavy, &format!("{}y\n", "x".repeat(5001))).unwrap(), 1);
+        // What developers write is light.
+        for pattern in [
+            r"fn \w+\(",
+            r"(?i)error|warning|failed",
+            r"^\s*(pub )?struct \w{1,8}",
+            r"[A-Z_]{3,40}",
+            r"\w{3,40}",
+            "[é-ü]+",
+        ] {
+            assert_eq!(self::query(pattern).weight, Weight::Light, "{pattern}");
+        }
+    }
+
     #[test]
     fn a_search_is_stopped_in_the_middle_of_a_file() {
         let cancel = CancellationToken::new();
-        let matcher = matcher("needle", Syntax::Regex, Case::Sensitive).unwrap();
-        let query = Query { matcher, filter: None, context: 0, binary: Binary::Skipped };
+        let query = query("needle");
         let searched =
             search_stream(&mut searcher(&query), Endless { reads: 0, cancel: &cancel }, &query, &cancel);
         assert_eq!(searched.unwrap_err().to_string(), "cancelled");
@@ -295,8 +400,7 @@ mod tests {
     #[test]
     fn a_line_that_does_not_fit_into_memory_is_an_error_and_no_trouble() {
         let cancel = CancellationToken::new();
-        let matcher = matcher("needle", Syntax::Regex, Case::Sensitive).unwrap();
-        let query = Query { matcher, filter: None, context: 0, binary: Binary::Skipped };
+        let query = query("needle");
         assert!(search_stream(&mut searcher(&query), io::repeat(b'x'), &query, &cancel).is_err());
     }
 }

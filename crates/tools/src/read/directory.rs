@@ -4,12 +4,20 @@ use std::io;
 use std::path::Path;
 
 use super::{Range, View};
+use crate::contract::Scene;
+use crate::path::printable;
+use crate::walk::left_out_note;
 
 /// Names in order, directories with `/` and links with `@`.
-pub(super) fn view(path: &Path, range: Range) -> io::Result<View> {
+pub(super) fn view(path: &Path, range: Range, scene: &Scene) -> io::Result<View> {
     let mut names = Vec::new();
+    let mut left_out = 0;
     for entry in std::fs::read_dir(path)? {
         let entry = entry?;
+        if !(scene.may_read)(&entry.path()) {
+            left_out += 1;
+            continue;
+        }
         let name = entry.file_name().to_string_lossy().into_owned();
         let mark = match entry.file_type() {
             Ok(kind) if kind.is_dir() => "/",
@@ -25,18 +33,14 @@ pub(super) fn view(path: &Path, range: Range) -> io::Result<View> {
         names.into_iter().skip(skipped).take(usize::try_from(range.count).unwrap_or(usize::MAX)).collect();
     let last = range.first - 1 + shown.len() as u64;
     let mut notes = Vec::new();
-    if total == 0 {
+    if total == 0 && left_out == 0 {
         notes.push("empty directory".to_owned());
-    } else if shown.is_empty() {
+    } else if shown.is_empty() && total > 0 {
         notes.push(format!("offset {} is past the end: the directory has {total} entries", range.first));
     } else if last < total {
         notes.push(format!("entries {}-{last} of {total}: continue with offset {}", range.first, last + 1));
     }
+    notes.extend(left_out_note(left_out));
     let text = shown.iter().map(|name| format!("{name}\n")).collect();
     Ok(View { text, notes, summary: format!("{total} entries"), seen: None })
-}
-
-/// A name may contain anything, a line end too.
-fn printable(name: &str) -> String {
-    if name.chars().any(char::is_control) { name.escape_debug().to_string() } else { name.to_owned() }
 }

@@ -5,7 +5,6 @@ mod kind;
 mod lines;
 mod slice;
 
-use std::io;
 use std::path::Path;
 
 use async_trait::async_trait;
@@ -19,7 +18,7 @@ use crate::arguments;
 use crate::bound::OUTPUT_LINES;
 use crate::change::near_files;
 use crate::contract::{Complaint, Outcome, Output, Plan, Scene, Tool};
-use crate::files::{self, LoadError};
+use crate::files::{self, LoadError, refusal};
 use crate::memory::Seen;
 use crate::path::Source;
 use crate::schema;
@@ -150,19 +149,14 @@ fn view(
 ) -> Result<View, String> {
     match files::open(path) {
         Ok((file, metadata)) => slice::view(file, &metadata, shown, range, cancel),
-        Err(LoadError::Directory) => directory::view(path, range).map_err(|error| refusal(shown, &error)),
+        Err(LoadError::Directory) => {
+            directory::view(path, range, scene).map_err(|error| refusal(shown, &error))
+        }
         Err(LoadError::Missing) => Err(format!("{shown} does not exist.{}", near_files(path, scene))),
         Err(LoadError::Special(kind)) => {
             Err(format!("{shown} is {kind}. Only files and directories can be read."))
         }
         Err(LoadError::TooLarge(_)) => Err(format!("{shown} is too large.")),
         Err(LoadError::Io(error)) => Err(refusal(shown, &error)),
-    }
-}
-
-fn refusal(shown: &str, error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::PermissionDenied => format!("{shown} may not be read: permission denied."),
-        _ => format!("{shown} cannot be read: {error}."),
     }
 }

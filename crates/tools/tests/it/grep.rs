@@ -113,6 +113,16 @@ async fn mistakes_are_explained() {
     assert!(complaint.ends_with("Escape special characters like \\( or set literal to true."), "{complaint}");
     assert!(stage.complaint("grep", json!({"pattern": ""})).await.contains("empty"));
     assert_eq!(
+        stage.complaint("grep", json!({"pattern": "x{1000000}y"})).await,
+        "`pattern` needs more than 2097152 bytes when compiled, which is the limit. \
+         Use smaller counts in {}, or a shorter pattern."
+    );
+    make_fifo(&stage.at("fifo"));
+    assert_eq!(
+        stage.failed("grep", json!({"pattern": "x", "path": "fifo"})).await,
+        "fifo is a named pipe. Only files and directories can be searched."
+    );
+    assert_eq!(
         stage.failed("grep", json!({"pattern": "x", "path": "scr"})).await,
         "scr does not exist. Did you mean src?"
     );

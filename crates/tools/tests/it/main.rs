@@ -5,6 +5,8 @@ mod bash;
 mod edit;
 mod find;
 mod grep;
+mod ignored;
+mod permitted;
 mod read;
 mod specs;
 mod swapped;
@@ -69,6 +71,7 @@ impl Stage {
             artifacts: Arc::clone(&artifacts) as Arc<dyn ArtifactSource>,
             shell: rein_tools::bash::find_shell(),
             command_timeout: std::time::Duration::from_secs(120),
+            may_read: Arc::new(|_| true),
         };
         Self { _directory: directory, root, scene, artifacts }
     }

@@ -78,7 +78,9 @@ impl Decoder for ChatDecoder {
             }
             return Ok(());
         }
-        let chunk: Value = match serde_json::from_str(data) {
+        let read = serde_json::from_str(data)
+            .or_else(|error| serde_json::from_str(&mended(data)).map_err(|_| error));
+        let chunk: Value = match read {
             Ok(chunk) => chunk,
             Err(error) => return Err(self.fail(unreadable(data, &error), out)),
         };
@@ -278,6 +280,36 @@ impl ChatDecoder {
         self.flush_text(out);
         error
     }
+}
+
+/// JSON in which halves of characters are replaced: servers that cut text by UTF-16 units send them.
+fn mended(json: &str) -> String {
+    let unit = |at: usize| {
+        let digits = json.get(at..)?.strip_prefix("\\u")?.get(..4)?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let mut whole = String::with_capacity(json.len());
+    let mut rest = 0;
+    while let Some(found) = json.get(rest..).and_then(|text| text.find('\\')) {
+        let at = rest + found;
+        whole.push_str(json.get(rest..at).unwrap_or_default());
+        let (length, piece) = match (unit(at), unit(at + 6)) {
+            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => (12, None),
+            (Some(0xd800..=0xdfff), _) => (6, Some("\\ufffd")),
+            (Some(_), _) => (6, None),
+            (None, _) => (1 + next_character(json, at + 1), None),
+        };
+        let end = (at + length).min(json.len());
+        whole.push_str(piece.unwrap_or_else(|| json.get(at..end).unwrap_or_default()));
+        rest = end;
+    }
+    whole.push_str(json.get(rest..).unwrap_or_default());
+    whole
+}
+
+/// How many bytes the character at a place has.
+fn next_character(text: &str, at: usize) -> usize {
+    text.get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8)
 }
 
 /// What a provider's word for the end means.

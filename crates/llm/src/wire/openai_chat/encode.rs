@@ -109,8 +109,18 @@ fn call(outgoing: &OutgoingCall) -> Value {
     json!({
         "id": outgoing.id,
         "type": "function",
-        "function": {"name": outgoing.call.tool, "arguments": outgoing.call.input.to_json_text()},
+        "function": {"name": acceptable_name(&outgoing.call.tool), "arguments": outgoing.call.input.to_json_text()},
     })
+}
+
+/// A name that every provider takes back: models make up others, and one that is refused would spoil the conversation
+/// for good.
+fn acceptable_name(name: &str) -> String {
+    const LONGEST: usize = 64;
+    let letter =
+        |character: char| if character.is_ascii_alphanumeric() || character == '-' { character } else { '_' };
+    let name: String = name.chars().take(LONGEST).map(letter).collect();
+    if name.is_empty() { "_".to_owned() } else { name }
 }
 
 fn result_text(content: &ResultContent) -> Result<String, ModelError> {

@@ -205,3 +205,12 @@ fn an_image_is_refused_in_words() {
     assert_eq!(error.kind, ErrorKind::BadRequest);
     assert_eq!(error.message, "images cannot be sent to this provider by this version of rein");
 }
+
+#[test]
+fn a_made_up_tool_name_is_sent_back_in_a_form_that_is_taken() {
+    assert_eq!(acceptable_name("read"), "read");
+    assert_eq!(acceptable_name("mcp__x-y"), "mcp__x-y");
+    assert_eq!(acceptable_name(""), "_");
+    assert_eq!(acceptable_name("run it\n\u{e9}"), "run_it__");
+    assert_eq!(acceptable_name(&"x".repeat(1000)).len(), 64);
+}

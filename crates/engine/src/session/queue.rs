@@ -1,0 +1,71 @@
+//! Messages that wait for their moment, in the order in which they were said.
+//!
+//! What is taken from here comes as entries that deliver it; making them
+//! durable is the actor's business.
+
+use std::collections::VecDeque;
+
+use rein_protocol::transcript::QueuedMessage;
+use rein_protocol::{Delivery, EntryBody, StopReason, TurnId};
+
+/// The queue of a session.
+pub(super) struct Queue {
+    waiting: VecDeque<QueuedMessage>,
+    /// The turn of what was said while an interrupted turn was still being wound up.
+    awaited: Option<TurnId>,
+}
+
+impl Queue {
+    pub(super) fn new(waiting: Vec<QueuedMessage>) -> Self {
+        Self { waiting: waiting.into(), awaited: None }
+    }
+
+    pub(super) fn push(&mut self, message: QueuedMessage) {
+        self.waiting.push_back(message);
+    }
+
+    /// Has this turn begin when the one under way is over, however that ends.
+    pub(super) fn expect(&mut self, turn: &TurnId) {
+        self.awaited.get_or_insert_with(|| turn.clone());
+    }
+
+    /// The turn that begins after one that stopped like this.
+    pub(super) fn next(&mut self, stop: StopReason) -> Option<TurnId> {
+        self.awaited.take().or_else(|| match stop {
+            StopReason::EndTurn => self.waiting.front().map(|message| message.turn.clone()),
+            _ => None,
+        })
+    }
+
+    /// Takes everything.
+    pub(super) fn deliver_all(&mut self, turn: &TurnId) -> Vec<EntryBody> {
+        let taken = std::mem::take(&mut self.waiting);
+        delivered(taken, turn)
+    }
+
+    /// Takes what a turn begins with: the message that it was made for, and what was said before that.
+    pub(super) fn deliver_first(&mut self, turn: &TurnId) -> Vec<EntryBody> {
+        let place = self.waiting.iter().position(|message| message.turn == *turn);
+        let rest = self.waiting.split_off(place.map_or(0, |place| place + 1));
+        let taken = std::mem::replace(&mut self.waiting, rest);
+        delivered(taken, turn)
+    }
+
+    /// Takes what is meant for a turn under way.
+    pub(super) fn deliver_steering(&mut self, turn: &TurnId) -> Vec<EntryBody> {
+        let all = std::mem::take(&mut self.waiting).into_iter();
+        let (taken, kept) = all.partition(|message| message.delivery == Delivery::Steer);
+        self.waiting = kept;
+        delivered(taken, turn)
+    }
+}
+
+fn delivered(messages: VecDeque<QueuedMessage>, turn: &TurnId) -> Vec<EntryBody> {
+    let delivered = messages.into_iter().map(|message| EntryBody::User {
+        turn: turn.clone(),
+        content: message.content,
+        delivery: message.delivery,
+        queued: Some(message.entry),
+    });
+    delivered.collect()
+}
