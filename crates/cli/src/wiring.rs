@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rein_config::{Durability, Environment, Flag, LoadRequest, Loaded, MANAGED_FILE, Source};
-use rein_engine::{Engine, EngineOptions, EngineSettings};
+use rein_engine::{Engine, EngineOptions, EngineSettings, FileSystemPaths};
 use rein_http::{CancellationToken, Client, ClientOptions, ProxyMode};
 use rein_llm::{Catalog, ErrorKind, ModelError, ModelInfo, Models, ModelsOptions, Prices, ProviderConfig};
 use rein_permission::{Layer, Policy, Presence, Rule};
@@ -76,6 +76,7 @@ impl Setup {
         Policy {
             home: variable(&self.places.environment, "HOME").map(PathBuf::from),
             protected: self.places.own_directories(),
+            paths: Arc::new(FileSystemPaths),
             ..Policy::new(&self.places.directory, mode).with_layers(layers)
         }
     }
@@ -214,6 +215,7 @@ impl Setup {
             presence: Presence::Nobody,
             home: variable(&self.places.environment, "HOME").map(PathBuf::from),
             protected: self.places.own_directories(),
+            directories: Some(self.places.directories.clone()),
         }
     }
 }
@@ -252,6 +254,7 @@ pub async fn scripted_engine(scripted: Scripted) -> Result<(Arc<dyn Service>, Mo
         presence: Presence::Person,
         home: None,
         protected: vec![scripted.home],
+        directories: None,
     };
     Ok((Engine::new(options), model))
 }

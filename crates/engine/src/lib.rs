@@ -10,7 +10,7 @@
 //! journal, its gatekeeper and the link to it; `turn` and `step` are the loop;
 //! `assembler` demultiplexes a stream; `dispatch` takes a call through intent,
 //! gate, run, bound and record; `context` and `prompt` make what is sent;
-//! `hub` serves subscribers; `doom`, `recover` and `remember` are what they say.
+//! `hub` serves subscribers; `paths` follows links; `doom`, `recover` and `remember` are what they say.
 
 mod assembler;
 mod context;
@@ -18,6 +18,7 @@ mod dispatch;
 mod doom;
 mod hub;
 mod options;
+mod paths;
 mod prompt;
 mod recover;
 mod remember;
@@ -27,5 +28,6 @@ mod step;
 mod turn;
 
 pub use options::{EngineOptions, EngineSettings};
+pub use paths::FileSystemPaths;
 pub use rein_permission::Presence;
 pub use service::Engine;

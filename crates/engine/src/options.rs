@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rein_config::Directories;
 use rein_llm::Models;
 use rein_permission::{Layer, Presence};
 use rein_protocol::Mode;
@@ -28,6 +29,8 @@ pub struct EngineOptions {
     pub home: Option<PathBuf>,
     /// Directories of rein itself that no mode opens for writing.
     pub protected: Vec<PathBuf>,
+    /// Where grants that outlive their session are kept; without it they last as long as the session.
+    pub directories: Option<Directories>,
 }
 
 /// Figures and defaults.

@@ -56,7 +56,8 @@ fn host(authority: &str) -> &str {
 
 pub(crate) fn is_loopback_host(host: &str) -> bool {
     let host = host.to_ascii_lowercase();
-    let address = host.split('.').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
+    let address =
+        host.split('.').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
     host == "localhost"
         || host.ends_with(".localhost")
         || host == "::1"

@@ -5,10 +5,10 @@
 //! never covers more than the words that a person was shown.
 
 use crate::analysis::Program;
+use crate::map::Map;
 use crate::program;
 use crate::tables::{Tables, tables};
 use crate::word::{Word, line};
-use crate::map::Map;
 use std::sync::OnceLock;
 
 /// The most words that name a command.
@@ -108,12 +108,12 @@ fn destructive<'t>(words: &[Word], program: &Program, tables: &'t Tables) -> Opt
     let operands: Vec<&str> =
         rest.iter().filter_map(Word::literal).filter(|word| !word.starts_with('-')).take(3).collect();
     rows.find(|row| {
-            let mut head = row.head.split(' ').skip(1);
-            let mut place = operands.iter();
-            let begins = head.all(|wanted| place.next() == Some(&wanted));
-            begins && (row.options.is_empty() || row.options.iter().any(|option| uses(rest, option)))
-        })
-        .map(|row| row.reason.as_str())
+        let mut head = row.head.split(' ').skip(1);
+        let mut place = operands.iter();
+        let begins = head.all(|wanted| place.next() == Some(&wanted));
+        begins && (row.options.is_empty() || row.options.iter().any(|option| uses(rest, option)))
+    })
+    .map(|row| row.reason.as_str())
 }
 
 /// Whether an option is used, bundled or abbreviated, or may be.

@@ -13,17 +13,84 @@ use std::rc::Rc;
 
 /// Names that this shell runs itself.
 const BUILTINS: [&str; 62] = [
-    ".", ":", "[", "alias", "bg", "bind", "break", "builtin", "caller", "cd", "command", "compgen", "complete", "compopt",
-    "continue", "declare", "dirs", "disown", "echo", "enable", "eval", "exec", "exit", "export", "false", "fc", "fg", "getopts",
-    "hash", "help", "history", "jobs", "kill", "let", "local", "logout", "mapfile", "popd", "printf", "pushd", "pwd", "read",
-    "readarray", "readonly", "return", "set", "shift", "shopt", "source", "suspend", "test", "times", "trap", "true", "type",
-    "typeset", "ulimit", "umask", "unalias", "unset", "wait", "chdir",
+    ".",
+    ":",
+    "[",
+    "alias",
+    "bg",
+    "bind",
+    "break",
+    "builtin",
+    "caller",
+    "cd",
+    "command",
+    "compgen",
+    "complete",
+    "compopt",
+    "continue",
+    "declare",
+    "dirs",
+    "disown",
+    "echo",
+    "enable",
+    "eval",
+    "exec",
+    "exit",
+    "export",
+    "false",
+    "fc",
+    "fg",
+    "getopts",
+    "hash",
+    "help",
+    "history",
+    "jobs",
+    "kill",
+    "let",
+    "local",
+    "logout",
+    "mapfile",
+    "popd",
+    "printf",
+    "pushd",
+    "pwd",
+    "read",
+    "readarray",
+    "readonly",
+    "return",
+    "set",
+    "shift",
+    "shopt",
+    "source",
+    "suspend",
+    "test",
+    "times",
+    "trap",
+    "true",
+    "type",
+    "typeset",
+    "ulimit",
+    "umask",
+    "unalias",
+    "unset",
+    "wait",
+    "chdir",
 ];
 
 /// Settings of `shopt` that change no meaning of what follows.
 const QUIET_SETTINGS: [&str; 12] = [
-    "nullglob", "globstar", "dotglob", "nocaseglob", "failglob", "nocasematch", "checkwinsize", "histappend", "cdspell",
-    "inherit_errexit", "globasciiranges", "pipefail",
+    "nullglob",
+    "globstar",
+    "dotglob",
+    "nocaseglob",
+    "failglob",
+    "nocasematch",
+    "checkwinsize",
+    "histappend",
+    "cdspell",
+    "inherit_errexit",
+    "globasciiranges",
+    "pipefail",
 ];
 
 pub(crate) fn is_builtin(name: &str) -> bool {
@@ -56,7 +123,9 @@ impl Walker<'_> {
             }
             "alias" => self.alias(words, invocation, state, &mut judged),
             "unset" => self.unset(words, invocation, state),
-            "read" | "mapfile" | "readarray" | "getopts" => self.reading(name, words, invocation, state, context),
+            "read" | "mapfile" | "readarray" | "getopts" => {
+                self.reading(name, words, invocation, state, context)
+            }
             "printf" => self.printing(words, invocation, state),
             "test" | "[" => self.testing(words, invocation),
             "let" => words.iter().for_each(|word| self.evaluated(word, invocation.span, state)),
@@ -79,7 +148,13 @@ impl Walker<'_> {
         Some(Produced { command: Some(index), ..Produced::default() })
     }
 
-    fn eval(&mut self, words: &[Word], invocation: &Invocation, state: &mut State, context: &Context) -> Produced {
+    fn eval(
+        &mut self,
+        words: &[Word],
+        invocation: &Invocation,
+        state: &mut State,
+        context: &Context,
+    ) -> Produced {
         let texts: Option<Vec<&str>> = words.iter().map(Word::literal).collect();
         let Some(texts) = texts else {
             let shown = line(&invocation.argv);
@@ -155,7 +230,8 @@ impl Walker<'_> {
     }
 
     fn changed_directory(&mut self, name: &str, words: &[Word], state: &mut State, judged: &mut Judged) {
-        let target = words.iter().find(|word| !matches!(word.literal(), Some("-P" | "-L" | "-e" | "-@" | "--")));
+        let target =
+            words.iter().find(|word| !matches!(word.literal(), Some("-P" | "-L" | "-e" | "-@" | "--")));
         let home = state.get("HOME");
         let before = state.directories.clone();
         let resolved = match (name, target) {
@@ -163,7 +239,9 @@ impl Walker<'_> {
                 crate::state::Value::Set(home) => home.literal().map(|home| vec![home.to_owned()]),
                 crate::state::Value::Environment => None,
             },
-            (_, Some(word)) if !word.has_glob() && word.literal() != Some("-") && !word.start().starts_with('+') => {
+            (_, Some(word))
+                if !word.has_glob() && word.literal() != Some("-") && !word.start().starts_with('+') =>
+            {
                 judged.paths.push((word.clone(), Usage::List));
                 let all = crate::paths::resolve(word, state);
                 all.into_iter().map(|(path, pattern)| path.filter(|_| !pattern)).collect()
@@ -203,7 +281,11 @@ impl Walker<'_> {
             } else if let Some(variable) = plain {
                 localise(name, variable, state);
             } else {
-                self.unknown(Reason::Code("a name that is not plain is evaluated"), word.shown(), invocation.span);
+                self.unknown(
+                    Reason::Code("a name that is not plain is evaluated"),
+                    word.shown(),
+                    invocation.span,
+                );
                 state.forget();
             }
         }
@@ -267,7 +349,9 @@ impl Walker<'_> {
                             self.hazard(Danger::Executes, reason, script, None, invocation.span);
                             self.inner_script(wrapper, script, invocation.span, &mut state.clone(), context);
                         }
-                        None => self.unknown(Reason::Code("a callback"), line(&invocation.argv), invocation.span),
+                        None => {
+                            self.unknown(Reason::Code("a callback"), line(&invocation.argv), invocation.span)
+                        }
                     }
                     index += 1;
                 }
@@ -295,7 +379,10 @@ impl Walker<'_> {
         if words.first().is_some_and(|word| word.may_be_option() && word.literal().is_none()) {
             self.unknown(Reason::Arithmetic, line(&invocation.argv), invocation.span);
         }
-        let Some(option) = words.first().and_then(Word::literal).and_then(|word| word.strip_prefix("-v")) else { return };
+        let Some(option) = words.first().and_then(Word::literal).and_then(|word| word.strip_prefix("-v"))
+        else {
+            return;
+        };
         let attached = Word::text(option);
         let name = if option.is_empty() { words.get(1) } else { Some(&attached) };
         match name.and_then(Word::literal).filter(|name| is_name(name)) {
@@ -313,7 +400,9 @@ impl Walker<'_> {
         for pair in words.windows(2) {
             let [operator, operand] = pair else { continue };
             let asks = matches!(operator.literal(), Some("-v" | "-R"));
-            let plain = operand.literal().is_some_and(|name| is_name(name) || matches!(name, "]" | "=" | "!=" | "-a" | "-o"));
+            let plain = operand
+                .literal()
+                .is_some_and(|name| is_name(name) || matches!(name, "]" | "=" | "!=" | "-a" | "-o"));
             if asks && !plain {
                 self.unknown(Reason::Arithmetic, operand.shown(), invocation.span);
             }
@@ -328,7 +417,8 @@ impl Walker<'_> {
     }
 
     fn trap(&mut self, words: &[Word], invocation: &Invocation, state: &State, context: &Context) {
-        let rest = if words.first().and_then(Word::literal) == Some("--") { words.get(1..) } else { Some(words) };
+        let rest =
+            if words.first().and_then(Word::literal) == Some("--") { words.get(1..) } else { Some(words) };
         let Some([code, _, ..]) = rest else { return };
         match code.literal() {
             Some("-" | "" | "-p" | "-l") => {}
@@ -358,7 +448,11 @@ impl Walker<'_> {
             if expects_name {
                 expects_name = false;
                 if matches!(text, "posix" | "history" | "histexpand") {
-                    self.unknown(Reason::Ambiguous("a setting that changes how lines are read"), text, invocation.span);
+                    self.unknown(
+                        Reason::Ambiguous("a setting that changes how lines are read"),
+                        text,
+                        invocation.span,
+                    );
                 }
                 continue;
             }
@@ -379,7 +473,9 @@ impl Walker<'_> {
     /// Builtins that give names another meaning or run code on the side.
     fn meaning(&mut self, name: &str, words: &[Word], invocation: &Invocation, judged: &mut Judged) {
         let has = |letters: &[char]| {
-            words.iter().any(|word| word.start().starts_with('-') && word.start().contains(letters) || word.has_hole())
+            words.iter().any(|word| {
+                word.start().starts_with('-') && word.start().contains(letters) || word.has_hole()
+            })
         };
         let shown = line(&invocation.argv);
         let harmless = match name {
@@ -396,7 +492,11 @@ impl Walker<'_> {
             _ => true,
         };
         if !harmless {
-            judged.hazard(Danger::Executes, "changes what names or lines mean, or runs code on the side", shown.clone());
+            judged.hazard(
+                Danger::Executes,
+                "changes what names or lines mean, or runs code on the side",
+                shown.clone(),
+            );
             self.unknown(Reason::Redefined, shown, invocation.span);
         }
     }

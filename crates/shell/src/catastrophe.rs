@@ -27,7 +27,9 @@ impl Walker<'_> {
     /// Looks at a path that a command changes with all that is under it.
     pub(crate) fn tree(&mut self, word: &Word, command: usize, span: Span, state: &State) {
         for (path, _) in paths::resolve(word, state) {
-            let Some(reason) = path.and_then(|path| self.irreplaceable(&path, Usage::DeleteTree)) else { continue };
+            let Some(reason) = path.and_then(|path| self.irreplaceable(&path, Usage::DeleteTree)) else {
+                continue;
+            };
             self.hazard(Danger::Catastrophic, reason, word.shown(), Some(command), span);
         }
     }
@@ -37,7 +39,8 @@ impl Walker<'_> {
         let all = path.strip_suffix("/*").or_else(|| path.strip_suffix("/.*")).unwrap_or(&path);
         let all = if all.is_empty() { "/" } else { all };
         let drive = all.len() == 2 && all.ends_with(':');
-        if all == "/" || all == "/*" || drive || all.trim_start_matches('/').len() == 2 && all.ends_with(':') {
+        if all == "/" || all == "/*" || drive || all.trim_start_matches('/').len() == 2 && all.ends_with(':')
+        {
             return Some("this is the whole file system");
         }
         if usage == Usage::Delete && all != path {
@@ -57,12 +60,17 @@ impl Walker<'_> {
 
     /// Something fetched earlier on the line is run.
     fn fetched_file(&mut self, word: &Word, command: usize, span: Span, state: &State) {
-        let fetched = paths::resolve(word, state)
-            .into_iter()
-            .filter_map(|(path, _)| path)
-            .any(|path| self.fetched.iter().any(|other| paths::comparable(other) == paths::comparable(&path)));
+        let fetched = paths::resolve(word, state).into_iter().filter_map(|(path, _)| path).any(|path| {
+            self.fetched.iter().any(|other| paths::comparable(other) == paths::comparable(&path))
+        });
         if fetched {
-            self.hazard(Danger::Catastrophic, "runs what another machine answers", word.shown(), Some(command), span);
+            self.hazard(
+                Danger::Catastrophic,
+                "runs what another machine answers",
+                word.shown(),
+                Some(command),
+                span,
+            );
         }
     }
 }

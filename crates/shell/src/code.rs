@@ -16,9 +16,30 @@ use crate::word::{Why, Word};
 
 /// Words in code that mean a connection.
 const CONNECTS: [&str; 24] = [
-    "requests.", "urllib", "urlopen", "httpx", "aiohttp", "http.client", "HTTPConnection", "socket.", "fetch(", "axios",
-    "https.get", "http.get", "http.request", "net.connect", "net.createConnection", "WebSocket(", "smtplib", "ftplib",
-    "paramiko", "Net::HTTP", "open-uri", "LWP::", "IO::Socket", "curl_exec",
+    "requests.",
+    "urllib",
+    "urlopen",
+    "httpx",
+    "aiohttp",
+    "http.client",
+    "HTTPConnection",
+    "socket.",
+    "fetch(",
+    "axios",
+    "https.get",
+    "http.get",
+    "http.request",
+    "net.connect",
+    "net.createConnection",
+    "WebSocket(",
+    "smtplib",
+    "ftplib",
+    "paramiko",
+    "Net::HTTP",
+    "open-uri",
+    "LWP::",
+    "IO::Socket",
+    "curl_exec",
 ];
 
 /// Judges an interpreter that gets its program from an option, a file or its input.
@@ -115,7 +136,8 @@ fn text(code: &str, judged: &mut Judged) {
     }
     let upper = code.to_uppercase();
     let environment = ["ENVIRON", "GETENV", "PROCESS.ENV", "ENV["].iter().any(|word| upper.contains(word));
-    let keys = ["SECRET", "TOKEN", "PASSWORD", "API_KEY", "APIKEY", "DATABASE_UR", "CREDENTIAL", "PRIVATE_KEY"];
+    let keys =
+        ["SECRET", "TOKEN", "PASSWORD", "API_KEY", "APIKEY", "DATABASE_UR", "CREDENTIAL", "PRIVATE_KEY"];
     if upper.contains("DOTENV") || environment && keys.iter().any(|word| upper.contains(word)) {
         judged.hazard(Danger::Secrets, "the code reads keys from the environment", "");
     }
@@ -140,9 +162,11 @@ fn crop(code: &str) -> &str {
 
 fn addresses(code: &str) -> impl Iterator<Item = &str> {
     code.match_indices("://").filter_map(|(at, _)| {
-        let start = code.get(..at)?.rfind(|next: char| !next.is_ascii_alphanumeric()).map_or(0, |before| before + 1);
+        let start =
+            code.get(..at)?.rfind(|next: char| !next.is_ascii_alphanumeric()).map_or(0, |before| before + 1);
         let rest = code.get(start..)?;
-        let end = rest.find(|next: char| next.is_whitespace() || "'\"`<>)".contains(next)).unwrap_or(rest.len());
+        let end =
+            rest.find(|next: char| next.is_whitespace() || "'\"`<>)".contains(next)).unwrap_or(rest.len());
         rest.get(..end)
     })
 }

@@ -92,7 +92,13 @@ impl Walker<'_> {
     }
 
     /// A file that holds data of a whole device, or the system's memory.
-    pub(crate) fn device(&mut self, word: &Word, usage: crate::analysis::Usage, command: Option<usize>, span: Span) {
+    pub(crate) fn device(
+        &mut self,
+        word: &Word,
+        usage: crate::analysis::Usage,
+        command: Option<usize>,
+        span: Span,
+    ) {
         use crate::analysis::Usage;
         let writes = matches!(usage, Usage::Write | Usage::Delete | Usage::DeleteTree);
         let Some(path) = word.pieces().first().filter(|_| writes).map(|_| word.shown()) else { return };

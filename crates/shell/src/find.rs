@@ -45,7 +45,8 @@ pub(crate) fn split(program: &str, words: &[Word]) -> (Vec<Word>, Vec<Action>) {
 /// The places where a search starts.
 pub(crate) fn starts(program: &str, words: &[Word]) -> Vec<Word> {
     if program != "find" {
-        let operands: Vec<Word> = words.iter().filter(|word| !word.start().starts_with('-')).cloned().collect();
+        let operands: Vec<Word> =
+            words.iter().filter(|word| !word.start().starts_with('-')).cloned().collect();
         let starts: Vec<Word> = operands.iter().skip(1).cloned().collect();
         return if starts.is_empty() { vec![Word::text(".")] } else { starts };
     }

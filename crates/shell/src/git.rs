@@ -13,9 +13,12 @@ use crate::word::Word;
 pub(crate) fn judge(resolved: &Resolved, tables: &Tables, judged: &mut Judged) {
     let told = resolved.globals.iter().map(|(_, told)| told).chain([&resolved.told]);
     for found in told.flat_map(|told| &told.options) {
-        let configures = found.names.iter().any(|name| matches!(name.as_str(), "-c" | "--config" | "--config-env"));
+        let configures =
+            found.names.iter().any(|name| matches!(name.as_str(), "-c" | "--config" | "--config-env"));
         let (true, Some(value)) = (configures, &found.value) else { continue };
-        if !matches!(resolved.key.as_str(), "git commit" | "git switch" | "git branch") || found.names.iter().all(|name| name != "-c") {
+        if !matches!(resolved.key.as_str(), "git commit" | "git switch" | "git branch")
+            || found.names.iter().all(|name| name != "-c")
+        {
             setting(value, tables, judged);
         }
     }
@@ -27,7 +30,8 @@ pub(crate) fn judge(resolved: &Resolved, tables: &Tables, judged: &mut Judged) {
 /// What aliases that the command line defines run.
 pub(crate) fn aliases(resolved: &Resolved) -> Vec<String> {
     let told = resolved.globals.iter().map(|(_, told)| told);
-    let values = told.flat_map(|told| &told.options).filter(|found| found.names.iter().any(|name| name == "-c"));
+    let values =
+        told.flat_map(|told| &told.options).filter(|found| found.names.iter().any(|name| name == "-c"));
     values
         .filter_map(|found| found.value.as_ref()?.literal()?.strip_prefix("alias."))
         .filter_map(|alias| alias.split_once('='))
@@ -57,11 +61,22 @@ fn harmless(key: &str, value: &Word, tables: &Tables) -> bool {
 /// `git config`: reading is quiet, setting is a change, and some keys are more.
 fn configuration(resolved: &Resolved, tables: &Tables, judged: &mut Judged) {
     let told = &resolved.told;
-    let reads = ["--get", "--get-all", "--list", "-l", "--get-regexp", "--show-origin", "--show-scope", "--name-only"];
+    let reads = [
+        "--get",
+        "--get-all",
+        "--list",
+        "-l",
+        "--get-regexp",
+        "--show-origin",
+        "--show-scope",
+        "--name-only",
+    ];
     let words: Vec<&Word> = told.operands.iter().collect();
     let subcommand = words.first().and_then(|word| word.literal());
     let reading = words.is_empty() && told.options.is_empty()
-        || told.has(&reads) || matches!(subcommand, Some("get" | "list")) || words.len() == 1 && !told.has(&["--unset", "--edit", "-e"]);
+        || told.has(&reads)
+        || matches!(subcommand, Some("get" | "list"))
+        || words.len() == 1 && !told.has(&["--unset", "--edit", "-e"]);
     if reading {
         return;
     }

@@ -27,7 +27,9 @@ pub fn matches(pattern: &str, text: &str) -> bool {
         }
         match (wanted, text_rest.next()) {
             (None, None) => return true,
-            (Some(wanted), Some(found)) if any || wanted == found => (pattern, text) = (pattern_rest, text_rest),
+            (Some(wanted), Some(found)) if any || wanted == found => {
+                (pattern, text) = (pattern_rest, text_rest)
+            }
             _ => {
                 let Some((after, unswallowed)) = &mut star else { return false };
                 if unswallowed.next().is_none() {
@@ -154,7 +156,9 @@ mod tests {
 
     #[test]
     fn stars_question_marks_and_escapes() {
-        for (pattern, text) in [("*", ""), ("a*c", "abc"), ("a?c", "abc"), ("\\*", "*"), ("*.env*", "x/.env.local")] {
+        for (pattern, text) in
+            [("*", ""), ("a*c", "abc"), ("a?c", "abc"), ("\\*", "*"), ("*.env*", "x/.env.local")]
+        {
             assert!(matches(pattern, text), "{pattern} {text}");
         }
         for (pattern, text) in [("a", "b"), ("a?", "a"), ("\\*", "x"), ("a*b*c", "acb"), ("", "x")] {

@@ -55,7 +55,8 @@ pub(crate) fn judge(resolved: &Resolved, invocation: &Invocation, state: &State,
             judged.effect(Effect::Secret, "prints the environment");
             judged.hazard(Danger::Secrets, "`env` in a filter is the whole environment", "env");
         }
-        "npm run" | "yarn run" | "pnpm run" | "bun run" | "make" | "just" | "task" | "rake" | "gulp" | "invoke" => {
+        "npm run" | "yarn run" | "pnpm run" | "bun run" | "make" | "just" | "task" | "rake" | "gulp"
+        | "invoke" => {
             task(told, judged);
         }
         "rmdir" | "del" | "format" => windows(resolved, judged),
@@ -151,10 +152,18 @@ fn deeds(found: Vec<Deed>, language: &str, shown: &str, judged: &mut Judged) {
             }
             Deed::Connects => {
                 judged.effect(Effect::Network, format!("the {language} program opens a connection"));
-                judged.hazard(Danger::Exfiltrates, format!("the {language} program opens a connection"), shown);
+                judged.hazard(
+                    Danger::Exfiltrates,
+                    format!("the {language} program opens a connection"),
+                    shown,
+                );
             }
             Deed::Environment => {
-                judged.hazard(Danger::Secrets, format!("the {language} program reads the environment"), shown);
+                judged.hazard(
+                    Danger::Secrets,
+                    format!("the {language} program reads the environment"),
+                    shown,
+                );
             }
             Deed::Writes(file) => {
                 judged.effect(Effect::Write, format!("the {language} program writes a file"));
@@ -230,7 +239,8 @@ fn awk_program(told: &Told, judged: &mut Judged) {
         }
     }
     for word in operands {
-        let assigns = word.start().split_once('=').is_some_and(|(name, _)| crate::syntax::cursor::is_name(name));
+        let assigns =
+            word.start().split_once('=').is_some_and(|(name, _)| crate::syntax::cursor::is_name(name));
         if !assigns {
             judged.paths.push((word.clone(), Usage::Read));
         }
@@ -242,7 +252,8 @@ fn chmod(told: &Told, judged: &mut Judged) {
     let digits = mode.trim_start_matches('0');
     let numeric = !mode.is_empty() && mode.bytes().all(|byte| byte.is_ascii_digit());
     let special = numeric && digits.len() >= 4 && !matches!(digits.as_bytes().first(), Some(b'1'));
-    let symbolic = !numeric && mode.split(',').any(|clause| clause.contains(['+', '=']) && clause.contains('s'));
+    let symbolic =
+        !numeric && mode.split(',').any(|clause| clause.contains(['+', '=']) && clause.contains('s'));
     if special || symbolic {
         judged.effect(Effect::Privilege, "sets a privilege bit");
         judged.hazard(Danger::Catastrophic, "a program with this bit runs with its owner's rights", mode);
@@ -258,10 +269,12 @@ fn whole_tree(told: &Told, judged: &mut Judged) {
 fn kill(told: &Told, judged: &mut Judged) {
     let own = |word: &Word| {
         word.start().starts_with('%')
-            || !word.pieces().is_empty() && word.holes().count() == word.pieces().len()
+            || !word.pieces().is_empty()
+                && word.holes().count() == word.pieces().len()
                 && word.holes().all(|hole| hole.why == Why::Background)
     };
-    let signals_nothing = told.options.iter().any(|found| found.shown == "-0" || found.shown == "-l" || found.shown == "-L");
+    let signals_nothing =
+        told.options.iter().any(|found| found.shown == "-0" || found.shown == "-l" || found.shown == "-L");
     if signals_nothing || !told.operands.is_empty() && told.operands.iter().all(own) {
         judged.effects.retain(|(effect, _)| *effect != Effect::Process);
         judged.effect(Effect::Shell, "acts on what this line started, or only asks");
@@ -307,7 +320,17 @@ fn curl(told: &Told, judged: &mut Judged) {
             judged.hazard(Danger::Exfiltrates, reason, word.shown());
         }
     }
-    let sends = ["-d", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--data-ascii", "--json", "-F", "--form"];
+    let sends = [
+        "-d",
+        "--data",
+        "--data-raw",
+        "--data-binary",
+        "--data-urlencode",
+        "--data-ascii",
+        "--json",
+        "-F",
+        "--form",
+    ];
     let method = told.value(&["-X", "--request"]).map(|word| word.shown().to_uppercase());
     let changes = told.has(&sends) && !told.has(&["-G", "--get"])
         || told.has(&["-T", "--upload-file"])
@@ -350,7 +373,11 @@ fn into_directory(resolved: &Resolved, judged: &mut Judged) {
 fn is_seconds(word: &Word) -> bool {
     word.literal().is_some_and(|format| {
         format.strip_prefix('+').is_some_and(|format| {
-            !format.is_empty() && format.split('%').skip(1).all(|part| matches!(part, "s" | "N" | "Y" | "H" | "M" | "S" | "d" | "m"))
+            !format.is_empty()
+                && format
+                    .split('%')
+                    .skip(1)
+                    .all(|part| matches!(part, "s" | "N" | "Y" | "H" | "M" | "S" | "d" | "m"))
                 && format.starts_with('%')
         })
     })
@@ -358,7 +385,9 @@ fn is_seconds(word: &Word) -> bool {
 
 fn mentions_environment(word: &Word) -> bool {
     let shown = word.shown();
-    shown.split(|next: char| !(next.is_alphanumeric() || next == '_' || next == '$')).any(|name| matches!(name, "env" | "$ENV"))
+    shown
+        .split(|next: char| !(next.is_alphanumeric() || next == '_' || next == '$'))
+        .any(|name| matches!(name, "env" | "$ENV"))
 }
 
 /// A task whose name says that it changes the outside.
@@ -371,12 +400,26 @@ fn task(told: &Told, judged: &mut Judged) {
 /// Whether the name of a task or script says that it changes something outside.
 pub(crate) fn says_outside(word: &Word) -> bool {
     const OUTSIDE: [&str; 15] = [
-        "deploy", "publish", "release", "install", "uninstall", "upload", "push", "migrate", "migration", "seed", "provision",
-        "destroy", "rollback", "tunnel", "installer",
+        "deploy",
+        "publish",
+        "release",
+        "install",
+        "uninstall",
+        "upload",
+        "push",
+        "migrate",
+        "migration",
+        "seed",
+        "provision",
+        "destroy",
+        "rollback",
+        "tunnel",
+        "installer",
     ];
     let shown = word.shown().to_lowercase();
     let name = shown.rsplit('/').next().unwrap_or_default();
-    name.starts_with("get-") || name.split(|next: char| !next.is_alphanumeric()).any(|part| OUTSIDE.contains(&part))
+    name.starts_with("get-")
+        || name.split(|next: char| !next.is_alphanumeric()).any(|part| OUTSIDE.contains(&part))
 }
 
 /// SQL that only reads, as far as its words tell.
@@ -384,9 +427,36 @@ fn statements(told: &Told, judged: &mut Judged) {
     let texts: Vec<&Word> = told.operands.iter().skip(1).collect();
     let reads = |text: &str| {
         let text = text.trim().to_lowercase();
-        let begins = ["select", "pragma", "explain", "with", ".schema", ".tables", ".headers", ".mode", ".indexes", ".dump", ".databases", ".width", ".timeout"];
-        let changes = ["insert", "update", "delete", "drop", "create", "alter", "attach", "vacuum", "replace into", "writefile"];
-        text.is_empty() || begins.iter().any(|word| text.starts_with(word)) && !changes.iter().any(|word| text.contains(word))
+        let begins = [
+            "select",
+            "pragma",
+            "explain",
+            "with",
+            ".schema",
+            ".tables",
+            ".headers",
+            ".mode",
+            ".indexes",
+            ".dump",
+            ".databases",
+            ".width",
+            ".timeout",
+        ];
+        let changes = [
+            "insert",
+            "update",
+            "delete",
+            "drop",
+            "create",
+            "alter",
+            "attach",
+            "vacuum",
+            "replace into",
+            "writefile",
+        ];
+        text.is_empty()
+            || begins.iter().any(|word| text.starts_with(word))
+                && !changes.iter().any(|word| text.contains(word))
     };
     let all = texts.iter().all(|word| {
         let shown = word.shown();
@@ -414,7 +484,10 @@ fn remote(told: &Told, judged: &mut Judged) {
         let drive = host.find(':') == Some(1) && matches!(shown.get(2..3), None | Some("/" | "\\"));
         shown.starts_with("rsync://") || host.contains(':') && !drive
     };
-    if !told.operands.is_empty() && !told.operands.iter().any(far) && !told.operands.iter().any(Word::has_hole) {
+    if !told.operands.is_empty()
+        && !told.operands.iter().any(far)
+        && !told.operands.iter().any(Word::has_hole)
+    {
         judged.effects.retain(|(effect, _)| *effect != Effect::Remote);
         judged.effect(Effect::Write, "copies files on this machine");
     }
@@ -425,7 +498,9 @@ fn windows(resolved: &Resolved, judged: &mut Judged) {
     let root = |word: &Word| {
         let shown = word.shown().replace('\\', "/");
         let shown = shown.trim_end_matches(['/', '*', '.']);
-        shown.len() == 2 && shown.ends_with(':') && shown.starts_with(|first: char| first.is_ascii_alphabetic())
+        shown.len() == 2
+            && shown.ends_with(':')
+            && shown.starts_with(|first: char| first.is_ascii_alphabetic())
     };
     if resolved.rest.iter().any(root) {
         judged.hazard(Danger::Catastrophic, "this is a whole drive", resolved.key.clone());

@@ -31,7 +31,9 @@ impl Walker<'_> {
         values(&resolved.told, judged);
         if resolved.stranger.is_some() {
             self.operand_gadgets(&resolved.key, &resolved.told.operands, judged);
-            if resolved.rest.len() <= 2 && resolved.rest.last().and_then(Word::literal).is_some_and(is_information) {
+            if resolved.rest.len() <= 2
+                && resolved.rest.last().and_then(Word::literal).is_some_and(is_information)
+            {
                 judged.effect(Effect::Guarded, "is only asked for its version or help");
             } else {
                 judged.effect(row.effect, format!("no table knows this sub-command of `{}`", resolved.key));
@@ -71,17 +73,28 @@ impl Walker<'_> {
         if let Some(found) = stranger {
             judged.effect(Effect::Project, format!("no table knows its option `{}`", found.shown));
         }
-        let suspects = || resolved.globals.iter().map(|(_, told)| told).chain([&resolved.told]).flat_map(|told| &told.suspects);
+        let suspects = || {
+            resolved
+                .globals
+                .iter()
+                .map(|(_, told)| told)
+                .chain([&resolved.told])
+                .flat_map(|told| &told.suspects)
+        };
         if suspects().next().is_none() {
             return;
         }
         let keys = resolved.globals.iter().map(|(key, _)| key).chain([&resolved.key]);
         let gadgets = keys.filter_map(|key| self.tables.gadgets.get(key)).flatten();
-        let executes = gadgets.clone().any(|gadget| gadget.class >= Danger::Executes && !gadget.options.is_empty());
+        let executes =
+            gadgets.clone().any(|gadget| gadget.class >= Danger::Executes && !gadget.options.is_empty());
         let any = gadgets.count() > 0;
         for word in suspects() {
             if executes || any && !begins_with_glob(word) {
-                judged.effect(Effect::Project, format!("`{}` may be an option that runs or writes something", word.shown()));
+                judged.effect(
+                    Effect::Project,
+                    format!("`{}` may be an option that runs or writes something", word.shown()),
+                );
             }
         }
     }
@@ -114,7 +127,8 @@ impl Walker<'_> {
     }
 
     fn operands(&mut self, resolved: &Resolved, effect: Effect, judged: &mut Judged) {
-        let given = resolved.told.has(&["-e", "--regexp", "-f", "--file", "--expression", "--files", "--from-file"]);
+        let given =
+            resolved.told.has(&["-e", "--regexp", "-f", "--file", "--expression", "--files", "--from-file"]);
         let assigned = operands::assign(&resolved.row.operands, &resolved.told.operands, given);
         let mut addresses = Vec::new();
         for (word, operand) in assigned {
@@ -177,7 +191,9 @@ fn excused(gadget: &Gadget, found: &Found) -> bool {
     let value = found.value.as_ref();
     let literal = value.map_or(Some(""), Word::literal);
     let any = |patterns: &[String], value: &str| patterns.iter().any(|pattern| glob::matches(pattern, value));
-    literal.is_some_and(|value| any(&gadget.unless, value) || !gadget.only.is_empty() && !any(&gadget.only, value))
+    literal.is_some_and(|value| {
+        any(&gadget.unless, value) || !gadget.only.is_empty() && !any(&gadget.only, value)
+    })
 }
 
 fn flag(gadget: &'static Gadget, shown: &str, judged: &mut Judged) {

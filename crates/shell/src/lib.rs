@@ -59,8 +59,8 @@ mod walk;
 mod word;
 
 pub use analysis::{
-    Analysis, Danger, Hazard, Note, PathUse, Place, Program, Reason, Redirect, RedirectKind, SimpleCommand, Span,
-    Unknown, Usage, Wrapper,
+    Analysis, Danger, Hazard, Note, PathUse, Place, Program, Reason, Redirect, RedirectKind, SimpleCommand,
+    Span, Unknown, Usage, Wrapper,
 };
 pub use effect::{Effect, Tier};
 pub use word::{Hole, Piece, Why, Word, line};

@@ -4,8 +4,8 @@
 //! The invariant: a word that could be an option and is not known to be a
 //! harmless one is reported, never taken for an operand in silence.
 
-use crate::word::{Piece, Word};
 use crate::map::Map;
+use crate::word::{Piece, Word};
 use std::collections::BTreeMap;
 
 /// What follows an option.
@@ -292,7 +292,8 @@ impl Told {
 }
 
 fn is_number(text: &str) -> bool {
-    text.strip_prefix('-').is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+    text.strip_prefix('-')
+        .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Whether a word begins with a pattern: files may be named like options.
@@ -309,7 +310,8 @@ mod tests {
         let told = Options::parse(description).tell(&words, Until::End);
         let option = |found: &Found| {
             let value = found.value.as_ref().map(|value| format!("={}", value.shown())).unwrap_or_default();
-            let names = if found.names.is_empty() { format!("?{}", found.shown) } else { found.names.join("|") };
+            let names =
+                if found.names.is_empty() { format!("?{}", found.shown) } else { found.names.join("|") };
             format!("{names}{value}")
         };
         told.options.iter().map(option).chain(told.operands.iter().map(|word| word.shown().into())).collect()

@@ -4,10 +4,10 @@
 //! links are for those who have the disk to follow them.
 
 use crate::state::State;
-use std::borrow::Cow;
 use crate::tables::tables;
 use crate::walk::is_harmless_device;
 use crate::word::{Piece, Why, Word};
+use std::borrow::Cow;
 
 /// The absolute paths that a word may stand for, and whether each is a pattern. A path that is not known is none;
 /// a word that is no path at all gives nothing.
@@ -71,7 +71,8 @@ pub(crate) fn is_share(text: &str) -> bool {
 pub(crate) fn share_in(text: &str) -> Option<usize> {
     text.match_indices("\\\\").map(|(at, _)| at).find(|at| {
         let before = text.get(..*at).and_then(|before| before.chars().next_back());
-        before.is_none_or(|before| before.is_whitespace() || "'\"=(".contains(before)) && is_share(text.get(*at..).unwrap_or_default())
+        before.is_none_or(|before| before.is_whitespace() || "'\"=(".contains(before))
+            && is_share(text.get(*at..).unwrap_or_default())
     })
 }
 
@@ -90,7 +91,8 @@ pub(crate) fn suspected(word: &Word) -> Option<Word> {
     if text.contains("://") || text.chars().any(char::is_whitespace) || text.len() > 4096 {
         return None;
     }
-    let like = text.starts_with(['/', '~', '.']) || text.contains('/') || is_absolute(text) || text.contains("..");
+    let like =
+        text.starts_with(['/', '~', '.']) || text.contains('/') || is_absolute(text) || text.contains("..");
     let precious = || secret(text, None).is_some() || persistence(text, None).is_some();
     (like || precious()).then(|| word.clone())
 }
@@ -204,7 +206,9 @@ mod tests {
         ] {
             assert!(secret(path, home).is_some(), "{path}");
         }
-        for path in ["/work/src/main.rs", "/work/.env.example", "/home/u/.ssh/id_rsa.pub", "/work/*", "/work/*.json"] {
+        for path in
+            ["/work/src/main.rs", "/work/.env.example", "/home/u/.ssh/id_rsa.pub", "/work/*", "/work/*.json"]
+        {
             assert_eq!(secret(path, home), None, "{path}");
         }
     }

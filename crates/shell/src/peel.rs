@@ -89,7 +89,12 @@ impl Walker<'_> {
     }
 
     /// A wrapper without a command: `sudo -l`, `env`. It is judged by what its row says about that.
-    fn nothing_inside(&mut self, resolved: &Resolved, judged: &mut Judged, scripts: bool) -> Option<Produced> {
+    fn nothing_inside(
+        &mut self,
+        resolved: &Resolved,
+        judged: &mut Judged,
+        scripts: bool,
+    ) -> Option<Produced> {
         if scripts {
             return Some(Produced::default());
         }
@@ -116,7 +121,13 @@ impl Walker<'_> {
             any = true;
             let context = self.through(resolved, invocation, judged, state, context);
             let words = [value.clone()];
-            self.joined_script(wrapper(resolved, invocation), &words, invocation, &mut state.child(), &context);
+            self.joined_script(
+                wrapper(resolved, invocation),
+                &words,
+                invocation,
+                &mut state.child(),
+                &context,
+            );
         }
         any
     }
@@ -137,7 +148,11 @@ impl Walker<'_> {
                     let reason = "runs what another machine answers";
                     self.hazard(Danger::Catastrophic, reason, line(words), None, invocation.span);
                 }
-                self.unknown(Reason::Code("part of the script is only known when it runs"), line(words), invocation.span);
+                self.unknown(
+                    Reason::Code("part of the script is only known when it runs"),
+                    line(words),
+                    invocation.span,
+                );
                 Produced::default()
             }
         }
@@ -165,7 +180,8 @@ impl Walker<'_> {
         if resolved.row.effect > Effect::Read {
             effects.push((resolved.row.effect, Cow::Borrowed(resolved.row.why.as_str())));
         }
-        context.elsewhere |= matches!(resolved.row.effect, Effect::Remote | Effect::Container | Effect::Cloud);
+        context.elsewhere |=
+            matches!(resolved.row.effect, Effect::Remote | Effect::Container | Effect::Cloud);
         context
     }
 
@@ -206,7 +222,8 @@ impl Walker<'_> {
             // The end of the options, to a shell.
             rest = rest.get(1..).unwrap_or_default();
         }
-        let changes = rest.first().is_some_and(|word| word.start().starts_with('+')) || resolved.told.has(&["-O", "+O"]);
+        let changes = rest.first().is_some_and(|word| word.start().starts_with('+'))
+            || resolved.told.has(&["-O", "+O"]);
         if changes {
             self.unknown(Reason::Wrapper, line(&invocation.argv), invocation.span);
         }
@@ -233,12 +250,24 @@ impl Walker<'_> {
             let wrapper = Wrapper { name: format!("{name} -c"), ..wrapper(resolved, invocation) };
             let context = self.through(resolved, invocation, judged, state, context);
             inside.usual_lookup = state.usual_lookup && !judged.changes_lookup;
-            return Some(self.joined_script(wrapper, std::slice::from_ref(script), invocation, &mut inside, &context));
+            return Some(self.joined_script(
+                wrapper,
+                std::slice::from_ref(script),
+                invocation,
+                &mut inside,
+                &context,
+            ));
         }
         let from_input = |word: &&Word| word.literal().is_some_and(is_standard_input);
-        if let Some(script) = rest.first().filter(|_| !resolved.told.has(&["-s"])).filter(|word| !from_input(word)) {
+        if let Some(script) =
+            rest.first().filter(|_| !resolved.told.has(&["-s"])).filter(|word| !from_input(word))
+        {
             if script.start().starts_with("/dev/fd/") || script.start().starts_with("/proc/") {
-                self.unknown(Reason::Code("a script from a descriptor"), line(&invocation.argv), invocation.span);
+                self.unknown(
+                    Reason::Code("a script from a descriptor"),
+                    line(&invocation.argv),
+                    invocation.span,
+                );
             }
             if script.holes().any(|hole| hole.why == Why::FetchedPipe) {
                 crate::code::fetched(judged);
@@ -252,7 +281,10 @@ impl Walker<'_> {
                 judged.effect(Effect::Project, "runs a script");
                 judged.paths.push((script.clone(), Usage::Execute));
                 if rest.iter().any(crate::hook::says_outside) {
-                    judged.effect(Effect::Publish, "the name of the script says that it changes something outside");
+                    judged.effect(
+                        Effect::Publish,
+                        "the name of the script says that it changes something outside",
+                    );
                 }
             }
             for word in rest.iter().skip(1) {
@@ -292,7 +324,11 @@ impl Walker<'_> {
                     crate::code::fetched(judged);
                 }
                 let shown = line(&invocation.argv);
-                self.unknown(Reason::Code("a shell reads its commands from its input"), shown, invocation.span);
+                self.unknown(
+                    Reason::Code("a shell reads its commands from its input"),
+                    shown,
+                    invocation.span,
+                );
                 judged.effect(Effect::Unknown, "runs commands from its input");
                 None
             }
@@ -356,7 +392,9 @@ fn with_input(words: Vec<Word>, resolved: &Resolved) -> Vec<Word> {
     let replaced = match replaced {
         Some(word) => word.literal().map(str::to_owned),
         None if resolved.told.has(&["-i", "--replace"]) => Some("{}".to_owned()),
-        None if resolved.key == "parallel" && words.iter().any(|word| word.start().contains("{}")) => Some("{}".into()),
+        None if resolved.key == "parallel" && words.iter().any(|word| word.start().contains("{}")) => {
+            Some("{}".into())
+        }
         None => None,
     };
     let Some(mark) = replaced.filter(|mark| !mark.is_empty()) else {

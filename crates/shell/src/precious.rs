@@ -2,9 +2,9 @@
 //! command line is compared with it.
 
 use crate::glob;
+use crate::map::Map;
 use crate::paths::comparable;
 use crate::tables::PathRow;
-use crate::map::Map;
 
 /// Where homes are, besides the one that is known.
 const HOMES: [&str; 8] =
@@ -123,7 +123,9 @@ impl Ending {
     fn quick(&self, name: &str) -> bool {
         match &self.sides {
             Some((before, after)) => {
-                name.len() >= before.len() + after.len() && name.starts_with(before.as_str()) && name.ends_with(after.as_str())
+                name.len() >= before.len() + after.len()
+                    && name.starts_with(before.as_str())
+                    && name.ends_with(after.as_str())
             }
             None => glob::matches(&self.whole, name),
         }

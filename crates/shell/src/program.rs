@@ -58,7 +58,8 @@ pub(crate) fn table_name<'t>(name: &str, tables: &'t Tables) -> Option<&'t str> 
     }
     let stem = stem.unwrap_or(name);
     let unversioned = stem.trim_end_matches(|last: char| last.is_ascii_digit() || last == '.' || last == '-');
-    known(unversioned, tables).filter(|known| tables.rows.get(*known).is_some_and(|row| row.effect >= Effect::Project))
+    known(unversioned, tables)
+        .filter(|known| tables.rows.get(*known).is_some_and(|row| row.effect >= Effect::Project))
 }
 
 fn known<'t>(name: &str, tables: &'t Tables) -> Option<&'t str> {
@@ -91,7 +92,8 @@ pub(crate) fn resolve(name: &str, arguments: &[Word], tables: &'static Tables) -
         let told = row.options.tell(rest, Until::Operand);
         let Some(word) = rest.get(told.length) else { break };
         let child = word.literal().map(|word| format!("{key} {word}"));
-        let Some((child, found)) = child.and_then(|child| tables.rows.get(&child).map(|row| (child, row))) else {
+        let Some((child, found)) = child.and_then(|child| tables.rows.get(&child).map(|row| (child, row)))
+        else {
             stranger = Some(word.clone());
             rest = rest.get(told.length..).unwrap_or_default();
             globals.push((key.clone(), told));

@@ -62,7 +62,11 @@ impl Walker<'_> {
     pub(crate) fn run(&mut self, invocation: Invocation, state: &mut State, context: &Context) -> Produced {
         let Some(head) = invocation.argv.first() else { return Produced::default() };
         if context.nesting >= NESTING {
-            self.unknown(Reason::Limit("commands in commands, too deep"), line(&invocation.argv), invocation.span);
+            self.unknown(
+                Reason::Limit("commands in commands, too deep"),
+                line(&invocation.argv),
+                invocation.span,
+            );
             return Produced::default();
         }
         let Some(name) = head.literal().filter(|name| !name.is_empty()).map(str::to_owned) else {
@@ -71,9 +75,18 @@ impl Walker<'_> {
         let program = self.identify(&name, &invocation, state);
         match &program {
             Program::Function(_) => {
-                let judged = Judged { effects: vec![(Effect::Shell, "a function of this line".into())], ..Judged::default() };
+                let judged = Judged {
+                    effects: vec![(Effect::Shell, "a function of this line".into())],
+                    ..Judged::default()
+                };
                 let index = self.write_down(&invocation, program, None, judged, state, context);
-                self.call(&name, invocation.argv.get(1..).unwrap_or_default(), invocation.span, state, context);
+                self.call(
+                    &name,
+                    invocation.argv.get(1..).unwrap_or_default(),
+                    invocation.span,
+                    state,
+                    context,
+                );
                 Produced { command: Some(index), ..Produced::default() }
             }
             Program::Unknown => {
@@ -180,7 +193,13 @@ impl Walker<'_> {
     }
 
     /// Scripts in options and aliases: they run, whatever else the command does.
-    fn scripts_inside(&mut self, resolved: &Resolved, invocation: &Invocation, state: &State, context: &Context) {
+    fn scripts_inside(
+        &mut self,
+        resolved: &Resolved,
+        invocation: &Invocation,
+        state: &State,
+        context: &Context,
+    ) {
         self.option_scripts(resolved, invocation, &mut Judged::default(), state, context);
         for alias in git::aliases(resolved) {
             let wrapper = peel::plain_wrapper("git alias", invocation, "an alias of git runs this");
@@ -252,7 +271,9 @@ impl Walker<'_> {
             Some(resolved) if !matches!(resolved.key.as_str(), "find" | "fd") => resolved.canonical(),
             _ => canonical(&program, &invocation.argv),
         };
-        if let (Program::File(_), Some(name), Some(path)) = (&program, canonical.first_mut(), invocation.argv.first()) {
+        if let (Program::File(_), Some(name), Some(path)) =
+            (&program, canonical.first_mut(), invocation.argv.first())
+        {
             // A file is named by its path, never by the name of a program that it may only look like.
             *name = path.clone();
         }

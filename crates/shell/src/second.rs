@@ -100,12 +100,15 @@ fn beginnings(parsed: &Parsed) -> BTreeSet<usize> {
         match task {
             Task::Script(script) => {
                 for step in &script.steps {
-                    let pipelines = std::iter::once(&step.first).chain(step.rest.iter().map(|(_, next)| next));
+                    let pipelines =
+                        std::iter::once(&step.first).chain(step.rest.iter().map(|(_, next)| next));
                     tasks.extend(pipelines.flat_map(|pipeline| &pipeline.commands).map(Task::Node));
                 }
             }
             Task::Node(node) => {
-                tasks.extend(node.redirections.iter().map(|redirection| Task::Parts(&redirection.target.parts)));
+                tasks.extend(
+                    node.redirections.iter().map(|redirection| Task::Parts(&redirection.target.parts)),
+                );
                 node_tasks(node, &mut found, &mut tasks);
             }
             Task::Parts(parts) => parts.iter().for_each(|part| part_tasks(part, &mut tasks)),

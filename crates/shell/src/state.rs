@@ -108,7 +108,11 @@ impl State {
 
     pub fn set(&mut self, name: &str, value: Word) {
         let length: usize = value.pieces().iter().map(piece_length).sum();
-        let value = if length > VALUE || value.pieces().len() > PIECES { Word::hole(format!("${name}"), Why::Limit) } else { value };
+        let value = if length > VALUE || value.pieces().len() > PIECES {
+            Word::hole(format!("${name}"), Why::Limit)
+        } else {
+            value
+        };
         if name == "IFS" && value.literal() != Some(" \t\n") {
             self.usual_splitting = false;
         }

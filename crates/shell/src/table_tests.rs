@@ -100,7 +100,9 @@ fn every_wrapper_is_peeled_to_the_command_that_runs() {
 
 #[test]
 fn a_wrapper_with_an_option_that_no_table_knows_is_unknown() {
-    for command in ["sudo --no-such-option rm x", "timeout --no-such 5 rm x", "xargs --no-such rm", "env --no-such rm"] {
+    for command in
+        ["sudo --no-such-option rm x", "timeout --no-such 5 rm x", "xargs --no-such rm", "env --no-such rm"]
+    {
         assert!(!analysis(command).is_understood(), "{command}");
     }
 }
@@ -113,7 +115,11 @@ fn no_name_stands_for_two_programs() {
         for (name, row) in &rows {
             let parent = name.rsplit_once(' ').map(|(parent, _)| format!("{parent} ")).unwrap_or_default();
             let also = row.get("also").and_then(toml::Value::as_array).into_iter().flatten();
-            for name in also.filter_map(toml::Value::as_str).map(|other| format!("{parent}{other}")).chain([name.clone()]) {
+            for name in also
+                .filter_map(toml::Value::as_str)
+                .map(|other| format!("{parent}{other}"))
+                .chain([name.clone()])
+            {
                 assert!(names.insert(name.clone()), "{name} is there twice, also in {file}");
             }
         }
@@ -186,7 +192,8 @@ fn harmless_keys_of_git_are_quiet_and_all_others_are_not() {
             assert!(found.hazards.is_empty(), "{key}={harmless}");
         }
     }
-    for key in ["alias.x", "core.sshCommand", "diff.x.textconv", "filter.x.clean", "no.such", "include.path"] {
+    for key in ["alias.x", "core.sshCommand", "diff.x.textconv", "filter.x.clean", "no.such", "include.path"]
+    {
         assert!(!analysis(&format!("git -c {key}=y status")).hazards.is_empty(), "{key}");
     }
 }
@@ -209,8 +216,13 @@ fn each(table: &Precious, found: impl Fn(&str) -> bool) {
     for row in table.rows() {
         assert!(!row.reason.is_empty());
         for pattern in &row.patterns {
-            let path = pattern.replace("~/", "/home/u/").replace("**/", "/a/b/").replace("**", "c/d").replace('*', "x");
-            let path = if path.starts_with('/') || path.contains(':') { path } else { format!("/work/{path}") };
+            let path = pattern
+                .replace("~/", "/home/u/")
+                .replace("**/", "/a/b/")
+                .replace("**", "c/d")
+                .replace('*', "x");
+            let path =
+                if path.starts_with('/') || path.contains(':') { path } else { format!("/work/{path}") };
             if !found(&path) {
                 wrong.push(format!("{pattern}: {path} is not found"));
             }
@@ -218,7 +230,8 @@ fn each(table: &Precious, found: impl Fn(&str) -> bool) {
         for pattern in row.except.iter().filter(|pattern| !pattern.contains('/')) {
             let path = format!("/work/{}", pattern.replace('*', "x"));
             let other = table.rows().iter().filter(|other| other.reason != row.reason);
-            let elsewhere = other.flat_map(|other| &other.patterns).any(|known| crate::glob::matches(known, &path[6..]));
+            let elsewhere =
+                other.flat_map(|other| &other.patterns).any(|known| crate::glob::matches(known, &path[6..]));
             if !elsewhere && found(&path) {
                 wrong.push(format!("{pattern}: {path} is found"));
             }

@@ -8,10 +8,10 @@
 use crate::analysis::Danger;
 use crate::effect::Effect;
 use crate::glob;
+use crate::map::Map;
 use crate::options::Options;
 use crate::precious::Precious;
 use serde::Deserialize;
-use crate::map::Map;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 

@@ -162,17 +162,16 @@ impl Word {
     pub fn may_be_option(&self) -> bool {
         match self.pieces().first() {
             None => false,
-            Some(Piece::Text(text)) => text.starts_with('-') && text.len() > 1 || text == "-" && self.pieces().len() > 1,
+            Some(Piece::Text(text)) => {
+                text.starts_with('-') && text.len() > 1 || text == "-" && self.pieces().len() > 1
+            }
             Some(Piece::Glob(_)) => true,
             Some(Piece::Hole(hole)) => match hole.why {
                 Why::Background | Why::Found | Why::Pipe | Why::FetchedPipe | Why::Home => hole.many,
                 Why::Number => false,
-                Why::Variable
-                | Why::Positional
-                | Why::Output
-                | Why::Fetched
-                | Why::Input
-                | Why::Limit => true,
+                Why::Variable | Why::Positional | Why::Output | Why::Fetched | Why::Input | Why::Limit => {
+                    true
+                }
             },
         }
     }
@@ -198,7 +197,8 @@ impl Word {
     /// and a blank inside a word never looks like one between words.
     #[must_use]
     pub fn quoted(&self) -> Cow<'_, str> {
-        let plain = |character: char| character.is_alphanumeric() || "-_./,:=@%+^~{}[]#!?".contains(character);
+        let plain =
+            |character: char| character.is_alphanumeric() || "-_./,:=@%+^~{}[]#!?".contains(character);
         if self.pieces().len() > 1 || self.has_hole() || self.has_glob() {
             let known = self.pieces().iter().all(|piece| match piece {
                 Piece::Text(text) => text.chars().all(plain),
@@ -263,11 +263,8 @@ mod tests {
 
     #[test]
     fn neighbouring_texts_become_one() {
-        let word = Word::from_pieces([
-            Piece::Text("a".into()),
-            Piece::Text(String::new()),
-            Piece::Text("b".into()),
-        ]);
+        let word =
+            Word::from_pieces([Piece::Text("a".into()), Piece::Text(String::new()), Piece::Text("b".into())]);
         assert_eq!(word, Word::text("ab"));
         assert_eq!(word.literal(), Some("ab"));
         assert_eq!(Word::text("").literal(), Some(""));
@@ -291,8 +288,6 @@ mod tests {
         assert!(Word::hole("$x", Why::Variable).may_be_option());
         assert!(!Word::hole("$?", Why::Number).may_be_option());
         assert!(Word::from_pieces([Piece::Glob("*".into())]).may_be_option());
-        assert!(
-            !Word::from_pieces([Piece::Text("./".into()), Piece::Glob("*".into())]).may_be_option()
-        );
+        assert!(!Word::from_pieces([Piece::Text("./".into()), Piece::Glob("*".into())]).may_be_option());
     }
 }

@@ -146,7 +146,7 @@ impl Actor {
             Message::Prompt { prompt, answer } => reply_with(answer, self.prompt(prompt).await),
             Message::Resume { answer } => reply_with(answer, self.resume()),
             Message::Interrupt { answer } => reply_with(answer, self.interrupt().await),
-            Message::Reply { reply, answer } => match self.gatekeeper.reply(&reply) {
+            Message::Reply { reply, answer } => match self.gatekeeper.reply(&reply).await {
                 Ok(settled) => {
                     let _ = answer.send(Ok(()));
                     self.settle(settled).await;

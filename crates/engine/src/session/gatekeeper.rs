@@ -9,18 +9,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use rein_config::{Directories, Grants, NewGrant};
 use rein_permission::rule::{DOOM_LOOP, READ};
 use rein_permission::{
-    Action, Broker, Judgement, LayerKind, Outcome, PermissionError, Policy, Presence, refusal,
+    Action, Broker, Judgement, LayerKind, Outcome, PermissionError, Policy, Presence, Replied, Rule, refusal,
 };
 use rein_protocol::{
-    Ask, AskId, Decision, Display, Effect, Intent, Mode, Reply, ServiceError, SessionId, TurnId,
-    Verdict as Allowed,
+    Answer, Ask, AskId, Decision, Display, Effect, Grant, Intent, Mode, Reply, Scope, ServiceError,
+    SessionId, TurnId, Verdict as Allowed,
 };
 use tokio::sync::oneshot;
 
 use super::link::{Gate, GateRequest};
 use crate::options::EngineOptions;
+use crate::paths::FileSystemPaths;
 
 /// The session's policy and its open asks.
 pub(super) struct Gatekeeper {
@@ -31,6 +33,7 @@ pub(super) struct Gatekeeper {
     waiting: HashMap<AskId, Waiting>,
     /// A turn that ends as soon as its calls are over: none of them begins any more.
     ending: Option<TurnId>,
+    directories: Option<Directories>,
 }
 
 struct Waiting {
@@ -66,6 +69,7 @@ impl Gatekeeper {
             broker: Broker::default(),
             waiting: HashMap::new(),
             ending: None,
+            directories: options.directories.clone(),
         }
     }
 
@@ -162,20 +166,46 @@ impl Gatekeeper {
         self.broker.ask(ask);
     }
 
-    /// Takes a person's answer, and everything that follows from it.
-    pub(super) fn reply(&mut self, reply: &Reply) -> Result<Vec<Settled>, ServiceError> {
-        let (policy, waiting) = (&self.policy, &self.waiting);
-        let judge = |ask: &Ask, rules: &[rein_permission::Rule]| {
-            let mut policy = policy.clone();
-            policy.add_to_session(rules.iter().cloned());
-            action_for(&policy, waiting, ask)
-        };
-        let replied = self.broker.reply(reply, judge).map_err(|error| match error {
-            PermissionError::UnknownAsk { ask } => ServiceError::UnknownAsk { ask },
-            other => ServiceError::Invalid { message: other.to_string() },
-        })?;
+    /// Takes a person's answer, and everything that follows from it. What is to outlive the session is kept first.
+    pub(super) async fn reply(&mut self, reply: &Reply) -> Result<Vec<Settled>, ServiceError> {
+        // Tried on a copy: an answer that is wrong, or cannot be kept, changes nothing.
+        let tried = answer(&mut self.broker.clone(), &self.policy, &self.waiting, reply)?;
+        self.keep(reply, &tried.rules).await?;
+        let replied = answer(&mut self.broker, &self.policy, &self.waiting, reply)?;
         self.policy.add_to_session(replied.rules);
         Ok(self.release(replied.settled))
+    }
+
+    /// Writes grants for the project or for everywhere to the user's own file.
+    async fn keep(&self, reply: &Reply, rules: &[Rule]) -> Result<(), ServiceError> {
+        let Answer::Always { scope, .. } = &reply.answer else { return Ok(()) };
+        let Some(directories) = self.directories.clone() else { return Ok(()) };
+        let grant =
+            |rule: &Rule| Grant { permission: rule.permission.clone(), pattern: rule.pattern.clone() };
+        let grants: Vec<NewGrant> = match scope {
+            Scope::Session => return Ok(()),
+            Scope::Project => {
+                let workspace = &self.policy.workspace;
+                rules
+                    .iter()
+                    .map(|rule| NewGrant::project(grant(rule), workspace, self.session.clone()))
+                    .collect()
+            }
+            Scope::Everywhere => {
+                rules.iter().map(|rule| NewGrant::everywhere(grant(rule), self.session.clone())).collect()
+            }
+        };
+        if grants.is_empty() {
+            return Ok(());
+        }
+        let kept = tokio::task::spawn_blocking(move || Grants::add(&directories, &grants)).await;
+        let failed =
+            |reason: String| ServiceError::Invalid { message: format!("the grant was not kept: {reason}") };
+        match kept {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(error)) => Err(failed(error.to_string())),
+            Err(error) => Err(failed(error.to_string())),
+        }
     }
 
     /// Lets every waiting call go without running it.
@@ -213,10 +243,28 @@ impl Gatekeeper {
     }
 }
 
+fn answer(
+    broker: &mut Broker,
+    policy: &Policy,
+    waiting: &HashMap<AskId, Waiting>,
+    reply: &Reply,
+) -> Result<Replied, ServiceError> {
+    let judge = |ask: &Ask, rules: &[Rule]| {
+        let mut policy = policy.clone();
+        policy.add_to_session(rules.iter().cloned());
+        action_for(&policy, waiting, ask)
+    };
+    broker.reply(reply, judge).map_err(|error| match error {
+        PermissionError::UnknownAsk { ask } => ServiceError::UnknownAsk { ask },
+        other => ServiceError::Invalid { message: other.to_string() },
+    })
+}
+
 fn policy(options: &EngineOptions, workspace: PathBuf, mode: Mode) -> Policy {
     let policy = Policy {
         home: options.home.clone(),
         protected: options.protected.clone(),
+        paths: Arc::new(FileSystemPaths),
         ..Policy::new(workspace, mode)
     };
     policy.with_layers(options.layers.clone())

@@ -8,7 +8,7 @@ use rein_protocol::{
 use rein_testkit::{Project, Script, Turn};
 use serde_json::json;
 
-use crate::stage::{Setup, Stage, kinds, statuses};
+use crate::stage::{Setup, Stage, directories, kinds, statuses};
 
 fn write(path: &str) -> serde_json::Value {
     json!({"path": path, "content": "x\n"})
@@ -150,6 +150,21 @@ async fn always_settles_what_waits_and_is_not_asked_again() {
     let transcript = run.finish().await;
     assert_eq!(statuses(&transcript), [CallStatus::Completed; 3]);
     assert_eq!(stage.project.files(), ["src/a.txt", "src/b.txt", "src/c.txt"]);
+}
+
+#[tokio::test]
+async fn an_always_for_the_project_is_kept_for_later_sessions() {
+    let script = Script::new().turn(Turn::call("write", write("a.txt"))).turn(Turn::text("done"));
+    let stage = Stage::with(Project::new(), script, Setup::interactive()).await;
+    let mut run = stage.start("go").await;
+    let ask = run.ask().await;
+    stage.reply(&ask, Answer::Always { grants: None, scope: Scope::Project }).await.unwrap();
+    run.finish().await;
+    let kept = rein_config::Grants::load(&directories(&stage.project)).unwrap();
+    let workspace = stage.project.path().canonicalize().unwrap();
+    let rules: Vec<(String, String)> =
+        kept.for_workspace(&workspace).into_iter().map(|rule| (rule.permission, rule.pattern)).collect();
+    assert_eq!(rules, [("edit".to_owned(), "a.txt".to_owned())]);
 }
 
 #[tokio::test]

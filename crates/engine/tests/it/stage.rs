@@ -169,6 +169,7 @@ fn engine(project: &Project, server: &ModelServer, store: &Store, setup: &Setup)
         presence: setup.presence,
         home: Some(project.home().to_owned()),
         protected: vec![project.rein_home().to_owned()],
+        directories: Some(directories(project)),
     })
 }
 
@@ -292,4 +293,10 @@ pub fn statuses(transcript: &Transcript) -> Vec<CallStatus> {
             _ => None,
         })
         .collect()
+}
+
+/// Where a project's grants are kept.
+pub fn directories(project: &Project) -> rein_config::Directories {
+    let environment = [("REIN_HOME", project.rein_home().as_os_str())].into_iter().collect();
+    rein_config::Directories::find(&environment).unwrap()
 }

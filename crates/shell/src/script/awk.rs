@@ -177,7 +177,12 @@ impl Reader {
                 '/' if !bracket => return Some(()),
                 // Inside brackets versions differ; if no other slash follows, this one is the end.
                 '/' => {
-                    let more = self.text.iter().skip(self.at).take_while(|next| **next != '\n').any(|next| *next == '/');
+                    let more = self
+                        .text
+                        .iter()
+                        .skip(self.at)
+                        .take_while(|next| **next != '\n')
+                        .any(|next| *next == '/');
                     if !more {
                         return Some(());
                     }
@@ -260,7 +265,10 @@ mod tests {
             ("{print $1 > $2}", vec![Deed::Writes(None)]),
             ("{print $1 > \"a\" $2}", vec![Deed::Writes(None)]),
             ("{print > \"/inet/tcp/0/x/80\"}", vec![Deed::Connects]),
-            ("BEGIN{while((getline l < \"/etc/passwd\") > 0) print l}", vec![Deed::Reads(Some("/etc/passwd".into()))]),
+            (
+                "BEGIN{while((getline l < \"/etc/passwd\") > 0) print l}",
+                vec![Deed::Reads(Some("/etc/passwd".into()))],
+            ),
             ("BEGIN{print ENVIRON[\"X\"]}", vec![Deed::Environment]),
             ("@load \"x\"", vec![Deed::Unreadable]),
             ("{print \"x}", vec![Deed::Unreadable]),

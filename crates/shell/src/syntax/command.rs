@@ -1,7 +1,9 @@
 //! Lists, pipelines and simple commands.
 
 use super::cursor::{continues_name, is_meta, starts_name};
-use super::tree::{Assigned, Assignment, Element, Join, Kind, Node, Part, Pipeline, RawWord, Script, Simple, Step};
+use super::tree::{
+    Assigned, Assignment, Element, Join, Kind, Node, Part, Pipeline, RawWord, Script, Simple, Step,
+};
 use super::{Read, Reader};
 use crate::analysis::Span;
 
@@ -101,7 +103,9 @@ impl Reader<'_> {
             if is_meta(next) {
                 break;
             }
-            let byte = u8::try_from(next).ok().filter(|byte| byte.is_ascii_lowercase() || b"{}![]".contains(byte))?;
+            let byte = u8::try_from(next)
+                .ok()
+                .filter(|byte| byte.is_ascii_lowercase() || b"{}![]".contains(byte))?;
             *keyword.bytes.get_mut(keyword.length)? = byte;
             keyword.length += 1;
             ahead.bump();
@@ -186,7 +190,8 @@ impl Reader<'_> {
                 word.parts.push(Part::Array(self.array()?));
                 word.span.end = self.cursor.raw_place();
             }
-            let may_define = simple.words.is_empty() && simple.assignments.is_empty() && redirections.is_empty();
+            let may_define =
+                simple.words.is_empty() && simple.assignments.is_empty() && redirections.is_empty();
             simple.words.push(word);
             if may_define {
                 self.blanks();
@@ -290,7 +295,9 @@ impl Reader<'_> {
             };
             match self.word()? {
                 Some(value) => elements.push(Element { subscript, value }),
-                None if subscript.is_some() => elements.push(Element { subscript, value: RawWord::default() }),
+                None if subscript.is_some() => {
+                    elements.push(Element { subscript, value: RawWord::default() })
+                }
                 None => return self.fail("an array is not closed"),
             }
         }

@@ -79,8 +79,8 @@ impl Reader<'_> {
     }
 
     fn operation(&mut self, quotes: Quotes) -> Read<Operation> {
-        let colon = self.cursor.peek() == Some(':')
-            && self.cursor.second().is_some_and(|next| "-=+?".contains(next));
+        let colon =
+            self.cursor.peek() == Some(':') && self.cursor.second().is_some_and(|next| "-=+?".contains(next));
         if colon {
             self.cursor.bump();
         }

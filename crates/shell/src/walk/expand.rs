@@ -180,7 +180,13 @@ impl Walker<'_> {
         }
     }
 
-    pub(super) fn elements(&mut self, elements: &[Element], span: Span, state: &mut State, context: &Context) {
+    pub(super) fn elements(
+        &mut self,
+        elements: &[Element],
+        span: Span,
+        state: &mut State,
+        context: &Context,
+    ) {
         for element in elements {
             if let Some(subscript) = &element.subscript {
                 self.arithmetic(subscript, span, state, context);
@@ -269,7 +275,8 @@ fn split(value: &Word, state: &State, fields: &mut Fields) {
             Piece::Text(text) => split_text(text, fields),
             Piece::Glob(glob) => fields.piece(Piece::Glob(glob.clone())),
             Piece::Hole(hole) => {
-                let many = hole.many || !matches!(hole.why, Why::Number | Why::Background | Why::Pipe | Why::FetchedPipe);
+                let many = hole.many
+                    || !matches!(hole.why, Why::Number | Why::Background | Why::Pipe | Why::FetchedPipe);
                 fields.piece(Piece::Hole(Hole { many, ..hole.clone() }));
             }
         }

@@ -21,15 +21,17 @@ pub(crate) use redirect::is_harmless_device;
 pub(crate) use simple::{Feed, Produced};
 
 use crate::Surroundings;
-use crate::analysis::{Analysis, Danger, Hazard, PathUse, Place, Reason, SimpleCommand, Span, Unknown, Usage, Wrapper};
+use crate::analysis::{
+    Analysis, Danger, Hazard, PathUse, Place, Reason, SimpleCommand, Span, Unknown, Usage, Wrapper,
+};
 use crate::effect::Effect;
 use crate::state::{Function, State};
 use crate::syntax::tree::Document;
 use crate::tables::Tables;
 use crate::word::Word;
-use std::collections::{BTreeMap, BTreeSet};
-use std::collections::hash_map::DefaultHasher;
 use std::borrow::Cow;
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 

@@ -71,8 +71,8 @@ impl Walker<'_> {
     fn plain(&self, parameter: &Parameter, state: &State) -> Word {
         let shown = &parameter.shown;
         match parameter.name.as_str() {
-            "?" | "#" | "$" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID" | "BASHPID" | "EPOCHSECONDS"
-            | "COLUMNS" | "LINES" | "SHLVL" => hole(shown, Why::Number, false),
+            "?" | "#" | "$" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID" | "BASHPID"
+            | "EPOCHSECONDS" | "COLUMNS" | "LINES" | "SHLVL" => hole(shown, Why::Number, false),
             "!" => hole(shown, Why::Background, false),
             "@" | "*" => hole(shown, Why::Positional, true),
             "-" | "_" => hole(shown, Why::Variable, false),
@@ -118,7 +118,11 @@ impl Walker<'_> {
                         Value::Environment => unknown,
                     };
                 }
-                self.unknown(Reason::Code("the name of a variable may hold a subscript, which is evaluated"), shown, span);
+                self.unknown(
+                    Reason::Code("the name of a variable may hold a subscript, which is evaluated"),
+                    shown,
+                    span,
+                );
                 unknown
             }
             Operation::Default { colon, word } => {
@@ -152,9 +156,10 @@ impl Walker<'_> {
             }
             Operation::Trim { suffix, longest, pattern } => {
                 let pattern = self.pattern(pattern, span, state, context);
-                let trimmed = value.literal().zip(pattern).and_then(|(text, pattern)| {
-                    trimmed(text, &pattern, *suffix, *longest)
-                });
+                let trimmed = value
+                    .literal()
+                    .zip(pattern)
+                    .and_then(|(text, pattern)| trimmed(text, &pattern, *suffix, *longest));
                 trimmed.map_or(unknown, Word::text)
             }
             Operation::Rewrite { words } => {
@@ -179,7 +184,13 @@ impl Walker<'_> {
     }
 
     /// A pattern as text, quoted characters escaped; none if part of it is not known.
-    fn pattern(&mut self, parts: &[Part], span: Span, state: &mut State, context: &Context) -> Option<String> {
+    fn pattern(
+        &mut self,
+        parts: &[Part],
+        span: Span,
+        state: &mut State,
+        context: &Context,
+    ) -> Option<String> {
         let mut pattern = Some(String::new());
         for part in parts {
             // Every part is walked, also once the pattern is known to be unknown: there may be commands in it.
@@ -240,7 +251,11 @@ mod tests {
             ("a/b/c.tar.gz", ".zip", true, true, "a/b/c.tar.gz"),
             ("a*b", "\\*b", true, false, "a"),
         ] {
-            assert_eq!(trimmed(text, pattern, suffix, longest).as_deref(), Some(expected), "{text} {pattern}");
+            assert_eq!(
+                trimmed(text, pattern, suffix, longest).as_deref(),
+                Some(expected),
+                "{text} {pattern}"
+            );
         }
     }
 }

@@ -115,7 +115,9 @@ impl Walker<'_> {
                 opened.diverted |= standard;
                 return;
             }
-            Operator::Write | Operator::Clobber | Operator::Both | Operator::WriteDuplicate => RedirectKind::Write,
+            Operator::Write | Operator::Clobber | Operator::Both | Operator::WriteDuplicate => {
+                RedirectKind::Write
+            }
             Operator::Append | Operator::BothAppend => RedirectKind::Append,
             Operator::ReadWrite => RedirectKind::ReadWrite,
             Operator::HereDocument | Operator::HereDocumentTabs | Operator::HereString => return,
@@ -142,7 +144,9 @@ impl Walker<'_> {
             self.path(target, Usage::Read, command, span, state);
         }
         if usage == Usage::Write {
-            opened.written.extend(crate::paths::resolve(target, state).into_iter().filter_map(|(path, _)| path));
+            opened
+                .written
+                .extend(crate::paths::resolve(target, state).into_iter().filter_map(|(path, _)| path));
         }
         self.out.redirects.push(Redirect { kind, descriptor, target: target.clone(), span });
     }
@@ -161,6 +165,8 @@ fn duplicates(target: &Word) -> bool {
 
 /// Names that are no files.
 pub(crate) fn is_harmless_device(path: &str) -> bool {
-    matches!(path, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin" | "/dev/tty" | "/dev/zero" | "/dev/full")
-        || path.strip_prefix("/dev/fd/").is_some_and(|rest| rest.chars().all(|next| next.is_ascii_digit()))
+    matches!(
+        path,
+        "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin" | "/dev/tty" | "/dev/zero" | "/dev/full"
+    ) || path.strip_prefix("/dev/fd/").is_some_and(|rest| rest.chars().all(|next| next.is_ascii_digit()))
 }

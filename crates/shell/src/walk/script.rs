@@ -94,7 +94,13 @@ impl Walker<'_> {
         produced
     }
 
-    pub(super) fn node(&mut self, node: &Node, state: &mut State, context: &Context, feed: &Feed) -> Produced {
+    pub(super) fn node(
+        &mut self,
+        node: &Node,
+        state: &mut State,
+        context: &Context,
+        feed: &Feed,
+    ) -> Produced {
         let span = context.span(node.span);
         if let Kind::Simple(simple) = &node.kind {
             return self.simple(simple, &node.redirections, span, state, context, feed);
@@ -293,7 +299,14 @@ impl Walker<'_> {
     }
 
     /// Runs a function that the line defined, with these arguments.
-    pub(crate) fn call(&mut self, name: &str, arguments: &[Word], span: Span, state: &mut State, context: &Context) {
+    pub(crate) fn call(
+        &mut self,
+        name: &str,
+        arguments: &[Word],
+        span: Span,
+        state: &mut State,
+        context: &Context,
+    ) {
         let Some(function) = state.functions.get(name).cloned() else { return };
         self.was_called(name);
         if context.nesting >= NESTING || !self.repeat() {
@@ -367,9 +380,10 @@ fn diverges(pipeline: &Pipeline) -> bool {
         Kind::Simple(simple) => {
             simple.words.first().and_then(RawWord::bare).is_some_and(|name| matches!(name, "exit" | "return"))
         }
-        Kind::Group(script) => {
-            script.steps.last().is_some_and(|step| step.rest.is_empty() && !step.background && diverges(&step.first))
-        }
+        Kind::Group(script) => script
+            .steps
+            .last()
+            .is_some_and(|step| step.rest.is_empty() && !step.background && diverges(&step.first)),
         _ => false,
     }
 }

@@ -12,12 +12,19 @@ fn cases(text: &str) -> Vec<Value> {
 /// A command line that is not confined runs without a question only if all of it is understood, it only reads, and
 /// what it reads is in the workspace and no secret.
 fn runs_unasked(found: &Analysis) -> bool {
-    let inside = |path: &str| paths::comparable(path).starts_with("/work/") || paths::comparable(path) == "/work";
+    let inside =
+        |path: &str| paths::comparable(path).starts_with("/work/") || paths::comparable(path) == "/work";
     let open = |path: &rein_shell::PathUse| {
         matches!(path.usage, Usage::Read | Usage::List)
-            && path.path.as_deref().is_some_and(|path| inside(path) && paths::secret(path, Some(HOME)).is_none())
+            && path
+                .path
+                .as_deref()
+                .is_some_and(|path| inside(path) && paths::secret(path, Some(HOME)).is_none())
     };
-    found.is_understood() && found.hazards.is_empty() && found.loudest() <= Effect::Read && found.paths.iter().all(open)
+    found.is_understood()
+        && found.hazards.is_empty()
+        && found.loudest() <= Effect::Read
+        && found.paths.iter().all(open)
 }
 
 #[test]
@@ -44,9 +51,10 @@ fn what_must_be_refused_in_every_mode_is_catastrophic() {
     }
     for command in ["cat ~/.ssh/id_rsa", "head -c 400 < ~/.netrc"] {
         let found = analysis(command);
-        let secret = found.paths.iter().any(|path| {
-            path.path.as_deref().is_some_and(|path| paths::secret(path, Some(HOME)).is_some())
-        });
+        let secret = found
+            .paths
+            .iter()
+            .any(|path| path.path.as_deref().is_some_and(|path| paths::secret(path, Some(HOME)).is_some()));
         assert!(secret, "{command}");
     }
 }

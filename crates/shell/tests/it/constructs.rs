@@ -58,12 +58,10 @@ fn substitutions_are_listed_before_what_uses_them() {
     finds("echo '`a` $(b)' \\$c \\`d\\`", &["echo '`a` $(b)' '$c' '`d`'"]);
     assert_eq!(commands("diff <(sort a) <(sort b)"), ["sort a", "sort b", "diff <(…) <(…)"]);
     assert_eq!(commands("tee >(wc -l) < f"), ["wc -l", "tee <(…)"]);
-    assert_eq!(commands("echo ${x:-$(a)} ${y/$(b)/c} $(( $(wc -l < f) + 1 ))"), [
-        "a",
-        "b",
-        "wc -l",
-        "echo ${x:-$(a)} ${y/$(b)/c} $((…))"
-    ]);
+    assert_eq!(
+        commands("echo ${x:-$(a)} ${y/$(b)/c} $(( $(wc -l < f) + 1 ))"),
+        ["a", "b", "wc -l", "echo ${x:-$(a)} ${y/$(b)/c} $((…))"]
+    );
     assert_eq!(commands("x=$(a) y=`b` c; z=( $(d) )"), ["a", "b", "c", "d"]);
 }
 
@@ -74,7 +72,10 @@ fn here_documents_are_data_unless_they_expand() {
     finds("cat <<E\n$(ls) \\$(rm x)\nE\n", &["ls", "cat"]);
     finds("cat <<-E\n\t`ls`\n\tE\npwd", &["ls", "cat", "pwd"]);
     assert_eq!(commands("cat <<A <<'B'\n$(ls)\nA\n$(rm)\nB\n"), ["ls", "cat"]);
-    finds("git commit -m \"$(cat <<'E'\nfix: a `b` $(c)\nE\n)\"", &["cat", "git commit -m 'fix: a `b` $(c)'"]);
+    finds(
+        "git commit -m \"$(cat <<'E'\nfix: a `b` $(c)\nE\n)\"",
+        &["cat", "git commit -m 'fix: a `b` $(c)'"],
+    );
     finds("cat > x <<'E' && ls\nbody\nE\n", &["cat", "ls"]);
     finds("cat <<< \"$(ls)\"", &["ls", "cat"]);
     finds("bash <<'E'\nrm -rf x\nE\n", &["rm -rf x"]);
@@ -119,7 +120,17 @@ fn words_are_what_bash_makes_of_them() {
 
 #[test]
 fn what_is_not_known_is_a_hole() {
-    for command in ["e $X", "e \"$X\"", "e $(ls)", "e ${X:-y}", "e $1", "e \"$@\"", "e ~root", "e ${!X}", "IFS=a; X=b; e $X"] {
+    for command in [
+        "e $X",
+        "e \"$X\"",
+        "e $(ls)",
+        "e ${X:-y}",
+        "e $1",
+        "e \"$@\"",
+        "e ~root",
+        "e ${!X}",
+        "IFS=a; X=b; e $X",
+    ] {
         let found = analysis(command);
         let word = found.commands.last().unwrap().argv.get(1).cloned().unwrap();
         assert!(word.has_hole(), "{command}: {word:?}");
@@ -128,7 +139,9 @@ fn what_is_not_known_is_a_hole() {
 
 #[test]
 fn a_program_that_is_only_known_when_it_runs_is_unknown() {
-    for command in ["$X", "$(cat f) x", "`cat f` x", "r$X", "/bin/r[m] x", "r?m x", "rm$IFS-rf", "${X:-rm} x", "\"$@\""] {
+    for command in
+        ["$X", "$(cat f) x", "`cat f` x", "r$X", "/bin/r[m] x", "r?m x", "rm$IFS-rf", "${X:-rm} x", "\"$@\""]
+    {
         assert!(!understood(command), "{command}");
     }
     finds("X=rm; $X -rf x", &["rm -rf x"]);
@@ -139,8 +152,30 @@ fn a_program_that_is_only_known_when_it_runs_is_unknown() {
 #[test]
 fn what_bash_refuses_is_unknown_and_what_came_before_is_listed() {
     for command in [
-        "ls ;; pwd", "&& ls", "ls &&", "ls |", "(ls", "ls)", "{ ls", "if a; then b", "for x in a; do", "'", "\"", "`", "$(", "${",
-        "case x in", "ls *(e:x:)", "done", "ls > ", "f() ", "a=(b", "[[ a", "; ls", "$((1", "x=()if alpha",
+        "ls ;; pwd",
+        "&& ls",
+        "ls &&",
+        "ls |",
+        "(ls",
+        "ls)",
+        "{ ls",
+        "if a; then b",
+        "for x in a; do",
+        "'",
+        "\"",
+        "`",
+        "$(",
+        "${",
+        "case x in",
+        "ls *(e:x:)",
+        "done",
+        "ls > ",
+        "f() ",
+        "a=(b",
+        "[[ a",
+        "; ls",
+        "$((1",
+        "x=()if alpha",
     ] {
         assert!(!understood(command), "{command}");
     }
@@ -222,18 +257,21 @@ fn redirections_that_open_files_are_listed_and_others_are_nothing() {
         .map(|redirect| (redirect.kind, redirect.descriptor, redirect.target.literal().unwrap()))
         .collect();
     use RedirectKind::{Append, Read, ReadWrite, Write};
-    assert_eq!(kinds, [
-        (Read, None, "r"),
-        (Write, None, "w"),
-        (Append, None, "x"),
-        (ReadWrite, None, "y"),
-        (Write, None, "z"),
-        (Write, None, "b"),
-        (Append, None, "c"),
-        (Write, Some(2), "e"),
-        (Write, None, "f"),
-        (Read, Some(3), "g"),
-    ]);
+    assert_eq!(
+        kinds,
+        [
+            (Read, None, "r"),
+            (Write, None, "w"),
+            (Append, None, "x"),
+            (ReadWrite, None, "y"),
+            (Write, None, "z"),
+            (Write, None, "b"),
+            (Append, None, "c"),
+            (Write, Some(2), "e"),
+            (Write, None, "f"),
+            (Read, Some(3), "g"),
+        ]
+    );
     for command in ["ls 2>&1", "ls >/dev/null", "ls >&2", "ls 2>&-", "ls &>/dev/null", "ls <&3", "ls >&$?"] {
         assert_eq!(analysis(command).redirects, [], "{command}");
         assert_eq!(paths(command), Vec::<String>::new(), "{command}");

@@ -55,8 +55,27 @@ fn program() -> impl Strategy<Value = String> {
 
 fn argument() -> impl Strategy<Value = String> {
     prop::sample::select(vec![
-        "x", "-v", "'; beta'", "\"a b\"", "\\;", "$X", "\"$X\"", "${X:-y}", "a#b", "{1..3}", "~", "$((1+2))", "*", "\\#",
-        "'$(beta)'", "\"\\$(beta)\"", "2>&1", ">out", "<<<text", "--", "# beta",
+        "x",
+        "-v",
+        "'; beta'",
+        "\"a b\"",
+        "\\;",
+        "$X",
+        "\"$X\"",
+        "${X:-y}",
+        "a#b",
+        "{1..3}",
+        "~",
+        "$((1+2))",
+        "*",
+        "\\#",
+        "'$(beta)'",
+        "\"\\$(beta)\"",
+        "2>&1",
+        ">out",
+        "<<<text",
+        "--",
+        "# beta",
     ])
     .prop_map(str::to_owned)
 }
@@ -155,10 +174,70 @@ fn bash_starts_nothing_that_the_analysis_does_not_list() {
 
 /// Pieces of shell text. Put together at random they are mostly refused; what is not is read in odd ways.
 const SOUP: [&str; 64] = [
-    "alpha", "beta", "rm", " ", " ", " ", ";", "&&", "||", "|", "&", "(", ")", "{ ", "; }", "\n", "\n", "'", "\"", "`", "$(", ")",
-    "$((", "))", "\\", "#", "<<E\n", "\nE\n", "<<'E'\n", "$X", "X=", "X=alpha ", "if ", "; then ", "; fi", "; else ", "case x in ",
-    "x) ", ";; ", "esac", "for i in ", "; do ", "; done", "! ", "time ", "[[ ", " ]] ", "<(", ">out ", "2>&1 ", "&>", "|&", "${X:-",
-    "}", "$'", "\\\n", "eval ", "coproc ", "{a,b}", "<<<", "x=(", "command ", "echo ", "$",
+    "alpha",
+    "beta",
+    "rm",
+    " ",
+    " ",
+    " ",
+    ";",
+    "&&",
+    "||",
+    "|",
+    "&",
+    "(",
+    ")",
+    "{ ",
+    "; }",
+    "\n",
+    "\n",
+    "'",
+    "\"",
+    "`",
+    "$(",
+    ")",
+    "$((",
+    "))",
+    "\\",
+    "#",
+    "<<E\n",
+    "\nE\n",
+    "<<'E'\n",
+    "$X",
+    "X=",
+    "X=alpha ",
+    "if ",
+    "; then ",
+    "; fi",
+    "; else ",
+    "case x in ",
+    "x) ",
+    ";; ",
+    "esac",
+    "for i in ",
+    "; do ",
+    "; done",
+    "! ",
+    "time ",
+    "[[ ",
+    " ]] ",
+    "<(",
+    ">out ",
+    "2>&1 ",
+    "&>",
+    "|&",
+    "${X:-",
+    "}",
+    "$'",
+    "\\\n",
+    "eval ",
+    "coproc ",
+    "{a,b}",
+    "<<<",
+    "x=(",
+    "command ",
+    "echo ",
+    "$",
 ];
 
 #[test]
@@ -167,7 +246,8 @@ fn bash_starts_nothing_unlisted_from_a_soup_of_shell_text_either() {
         return;
     }
     let laboratory = Laboratory::new();
-    let soup = prop::collection::vec(prop::sample::select(SOUP.to_vec()), 1..14).prop_map(|pieces| pieces.concat());
+    let soup =
+        prop::collection::vec(prop::sample::select(SOUP.to_vec()), 1..14).prop_map(|pieces| pieces.concat());
     let result = runner(1500).run(&soup, |text| agrees(&laboratory, &text).map_err(TestCaseError::fail));
     if let Err(error) = result {
         panic!("{error}");
@@ -177,7 +257,8 @@ fn bash_starts_nothing_unlisted_from_a_soup_of_shell_text_either() {
 /// Quotes and expansions in each other, put together without care.
 fn tangle() -> impl Strategy<Value = String> {
     let leaf = prop::sample::select(vec![
-        "alpha", "beta", "x", " ", "'", "\"", "\\", "#", "$X", "}", ")", "*", "\n", "a b", "${X}", "$'\\n'", ";", "~",
+        "alpha", "beta", "x", " ", "'", "\"", "\\", "#", "$X", "}", ")", "*", "\n", "a b", "${X}", "$'\\n'",
+        ";", "~",
     ]);
     leaf.prop_map(str::to_owned).prop_recursive(4, 24, 3, |inner| {
         (prop::collection::vec(inner, 1..4), 0..14_u8).prop_map(|(parts, kind)| {

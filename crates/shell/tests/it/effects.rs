@@ -13,40 +13,152 @@ fn does(effect: Effect, examples: &[&str]) {
 
 #[test]
 fn reading_is_known_by_command_and_options() {
-    does(Effect::Read, &[
-        "cat a b", "ls -la", "rg -n TODO src", "grep -rn x src", "sed -n '1,40p' f", "awk '{print $1}' f", "find . -name '*.rs'",
-        "sort f", "uniq -c f", "git branch", "git branch --show-current", "git tag", "git remote -v", "git config --get user.name",
-        "git stash list", "jq . f", "which cargo", "ps aux", "wc -l f", "head -n 5 f", "diff a b", "date +%s",
-        "git rev-parse HEAD", "xxd f", "tr a b", "sleep 1; ls",
-    ]);
-    does(Effect::Guarded, &["git log -p -3", "git status", "git diff", "less f", "tail -f l", "cargo tree", "git show HEAD", "docker ps"]);
+    does(
+        Effect::Read,
+        &[
+            "cat a b",
+            "ls -la",
+            "rg -n TODO src",
+            "grep -rn x src",
+            "sed -n '1,40p' f",
+            "awk '{print $1}' f",
+            "find . -name '*.rs'",
+            "sort f",
+            "uniq -c f",
+            "git branch",
+            "git branch --show-current",
+            "git tag",
+            "git remote -v",
+            "git config --get user.name",
+            "git stash list",
+            "jq . f",
+            "which cargo",
+            "ps aux",
+            "wc -l f",
+            "head -n 5 f",
+            "diff a b",
+            "date +%s",
+            "git rev-parse HEAD",
+            "xxd f",
+            "tr a b",
+            "sleep 1; ls",
+        ],
+    );
+    does(
+        Effect::Guarded,
+        &[
+            "git log -p -3",
+            "git status",
+            "git diff",
+            "less f",
+            "tail -f l",
+            "cargo tree",
+            "git show HEAD",
+            "docker ps",
+        ],
+    );
 }
 
 #[test]
 fn writing_hides_in_commands_that_read() {
-    does(Effect::Write, &[
-        "uniq a b", "sort -o out f", "find . -fprint out", "tee out", "sed -i 's/a/b/' f", "sed -n 'w out' f",
-        "awk '{print > \"out\"}' f", "xxd a b", "cp a b", "mkdir -p x", "git log --output=x", "tree -o x", "base64 -o x f",
-        "sed 's/a/b/w out' f", "yq -i .a f",
-    ]);
-    does(Effect::Project, &[
-        "awk 'BEGIN{system(\"x\")}'", "sed '1e x' f", "rg --pre x y", "sort --compress-program=x f", "find . -newopt x",
-        "python3 -c 'print(1)'", "python3 x.py", "npm test", "cargo check", "make", "./x.sh", "bash x.sh", "node x.js",
-        "python3 - <<'E'\nprint(1)\nE\n", "git log $X", "sort $X", "npx eslint .", "go build ./...", "perl -ne 'print' f",
-    ]);
+    does(
+        Effect::Write,
+        &[
+            "uniq a b",
+            "sort -o out f",
+            "find . -fprint out",
+            "tee out",
+            "sed -i 's/a/b/' f",
+            "sed -n 'w out' f",
+            "awk '{print > \"out\"}' f",
+            "xxd a b",
+            "cp a b",
+            "mkdir -p x",
+            "git log --output=x",
+            "tree -o x",
+            "base64 -o x f",
+            "sed 's/a/b/w out' f",
+            "yq -i .a f",
+        ],
+    );
+    does(
+        Effect::Project,
+        &[
+            "awk 'BEGIN{system(\"x\")}'",
+            "sed '1e x' f",
+            "rg --pre x y",
+            "sort --compress-program=x f",
+            "find . -newopt x",
+            "python3 -c 'print(1)'",
+            "python3 x.py",
+            "npm test",
+            "cargo check",
+            "make",
+            "./x.sh",
+            "bash x.sh",
+            "node x.js",
+            "python3 - <<'E'\nprint(1)\nE\n",
+            "git log $X",
+            "sort $X",
+            "npx eslint .",
+            "go build ./...",
+            "perl -ne 'print' f",
+        ],
+    );
     does(Effect::History, &["git branch x", "git commit -m x", "git checkout main", "git tag v1"]);
     does(Effect::Stage, &["git add -A", "git init", "git mv a b"]);
 }
 
 #[test]
 fn what_reaches_out_is_told_apart() {
-    does(Effect::Loopback, &["curl -s http://localhost:3000/x", "curl localhost:8080 -o /dev/null", "curl http://127.0.0.1:$((1+2))/x"]);
-    does(Effect::Network, &[
-        "curl https://example.com", "curl -X POST localhost:3000", "curl localhost.evil.com", "curl $URL", "wget x.example", "git fetch",
-        "ping h", "gh pr view 1", "go mod tidy", "python3 -c 'import requests; requests.get(\"https://x.example\")'",
-    ]);
-    does(Effect::Install, &["npm ci", "npm install x", "pip install x", "cargo add x", "brew install x", "apt-get install x", "uv sync", "go get x"]);
-    does(Effect::Publish, &["git push", "gh pr create", "npm publish", "cargo publish", "npm run deploy", "make release", "gh gist create x"]);
+    does(
+        Effect::Loopback,
+        &[
+            "curl -s http://localhost:3000/x",
+            "curl localhost:8080 -o /dev/null",
+            "curl http://127.0.0.1:$((1+2))/x",
+        ],
+    );
+    does(
+        Effect::Network,
+        &[
+            "curl https://example.com",
+            "curl -X POST localhost:3000",
+            "curl localhost.evil.com",
+            "curl $URL",
+            "wget x.example",
+            "git fetch",
+            "ping h",
+            "gh pr view 1",
+            "go mod tidy",
+            "python3 -c 'import requests; requests.get(\"https://x.example\")'",
+        ],
+    );
+    does(
+        Effect::Install,
+        &[
+            "npm ci",
+            "npm install x",
+            "pip install x",
+            "cargo add x",
+            "brew install x",
+            "apt-get install x",
+            "uv sync",
+            "go get x",
+        ],
+    );
+    does(
+        Effect::Publish,
+        &[
+            "git push",
+            "gh pr create",
+            "npm publish",
+            "cargo publish",
+            "npm run deploy",
+            "make release",
+            "gh gist create x",
+        ],
+    );
     does(Effect::Remote, &["ssh h ls", "scp a h:b", "rsync -a a h:b"]);
     does(Effect::Write, &["rsync -a a b", "scp a b"]);
     does(Effect::Database, &["psql -c 'select 1'", "redis-cli get x", "npx prisma db push"]);
@@ -63,7 +175,15 @@ fn what_reaches_out_is_told_apart() {
 
 #[test]
 fn processes_that_the_line_started_may_be_ended() {
-    does(Effect::Project, &["./s & kill $!", "./s & P=$!; sleep 1; kill $P", "./s & kill %1", "python3 s.py & P=$!\nkill -9 \"$P\""]);
+    does(
+        Effect::Project,
+        &[
+            "./s & kill $!",
+            "./s & P=$!; sleep 1; kill $P",
+            "./s & kill %1",
+            "python3 s.py & P=$!\nkill -9 \"$P\"",
+        ],
+    );
     does(Effect::Shell, &["kill -0 123"]);
 }
 
@@ -81,7 +201,10 @@ fn paths_are_found_with_their_use() {
         ("sed -i '' 's/a/b/' f", vec!["write /work/f"]),
         ("awk -v x=1 '{print}' y=2 f", vec!["read /work/f"]),
         ("dd if=a of=b", vec!["read /work/a", "write /work/b"]),
-        ("python3 x.py --out=/tmp/y ../z", vec!["execute /work/x.py", "unknown /tmp/y", "unknown /work/../z"]),
+        (
+            "python3 x.py --out=/tmp/y ../z",
+            vec!["execute /work/x.py", "unknown /tmp/y", "unknown /work/../z"],
+        ),
         ("foo .env", vec!["unknown /work/.env"]),
         ("cat src/*.rs", vec!["read /work/src/*.rs"]),
         ("find src -name x -exec rm {} +", vec!["list /work/src", "delete /work/src/*"]),
@@ -100,10 +223,21 @@ fn paths_are_found_with_their_use() {
 
 #[test]
 fn secrets_and_persistence_are_seen_in_code_too() {
-    for command in ["python3 -c \"open('/home/u/.ssh/id_rsa').read()\"", "node -e \"require('fs').readFileSync('.env')\""] {
+    for command in [
+        "python3 -c \"open('/home/u/.ssh/id_rsa').read()\"",
+        "node -e \"require('fs').readFileSync('.env')\"",
+    ] {
         assert!(analysis(command).hazards.iter().any(|hazard| hazard.class == Danger::Secrets), "{command}");
     }
-    for command in ["env", "printenv", "export -p", "set", "declare -p", "jq -n env", "awk 'BEGIN{print ENVIRON[\"X\"]}'"] {
+    for command in [
+        "env",
+        "printenv",
+        "export -p",
+        "set",
+        "declare -p",
+        "jq -n env",
+        "awk 'BEGIN{print ENVIRON[\"X\"]}'",
+    ] {
         assert!(analysis(command).hazards.iter().any(|hazard| hazard.class == Danger::Secrets), "{command}");
     }
 }
@@ -154,7 +288,8 @@ fn offers_are_never_broader_than_what_a_person_sees() {
         ("for f in a; do cargo test; done", vec![Some("cargo test *")]),
     ] {
         let found = analysis(command);
-        let offered: Vec<Option<String>> = (0..found.commands.len()).map(|index| found.always(index)).collect();
+        let offered: Vec<Option<String>> =
+            (0..found.commands.len()).map(|index| found.always(index)).collect();
         let offered: Vec<Option<&str>> = offered.iter().map(Option::as_deref).collect();
         assert_eq!(offered, offers, "{command}");
     }

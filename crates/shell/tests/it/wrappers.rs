@@ -16,11 +16,7 @@ fn layers_are_peeled_as_deep_as_they_go() {
 #[test]
 fn a_deny_rule_can_match_any_spelling() {
     let found = analysis("sudo -u bob /bin/rm -rf x");
-    assert_eq!(found.commands[0].spellings(), [
-        "rm -rf x",
-        "/bin/rm -rf x",
-        "sudo -u bob /bin/rm -rf x",
-    ]);
+    assert_eq!(found.commands[0].spellings(), ["rm -rf x", "/bin/rm -rf x", "sudo -u bob /bin/rm -rf x",]);
     assert_eq!(commands("git -C . --no-pager checkout -- f"), ["git checkout -- f"]);
     assert_eq!(commands("docker --context x compose -f y.yml up -d"), ["docker compose up -d"]);
 }
@@ -126,24 +122,85 @@ fn fetching_and_executing_is_catastrophic_in_every_form() {
 #[test]
 fn destroying_what_cannot_be_brought_back_is_catastrophic() {
     for command in [
-        "rm -rf /", "rm -rf /*", "rm -fr --no-preserve-root /", "rm -rf ~", "rm -rf ~/", "rm -rf $HOME", "rm -rf \"$HOME\"/*",
-        "rm -rf /etc", "rm -r -f /usr", "rm -rf ..", "rm -rf ../..", "rm -rf /home/u/../u", "rm -rf /home", "rm -rf /home/*",
-        "sudo rm -rf /", "bash -c 'rm -rf /'", "cd / && rm -rf *", "find / -delete", "find / -exec rm -rf {} +", "D=/; rm -rf $D",
-        "X=~; rm -rf \"$X\"", "rm -rf C:\\\\", "rmdir /s /q C:\\", "mv ~ /tmp/x", "chmod -R 777 /", "chown -R me /",
-        "chown -R me ~", "mkfs.ext4 /dev/sda1", "dd if=/dev/zero of=/dev/sda", "cat x > /dev/sda", "echo x > /dev/nvme0n1",
-        ":(){ :|:& };:", "f() { f | f & }; f", "shutdown now", "reboot", "systemctl poweroff", "chmod u+s x", "chmod 4755 x",
-        "chmod 06755 x", "setcap cap_net_raw+ep x", "kill -9 -1", "kill -KILL -- -1", "wipefs -a /dev/sda", "tee /dev/sda < x",
-        "xargs -a l rm -rf /", "env -i rm -rf /", "rm -rf / --no-preserve-root", "rm --recursive --force /",
-        "ssh h 'rm -rf /'", "rm -rf /proc/self/root/", "rm -rf ~/.ssh", "shred /dev/sda",
+        "rm -rf /",
+        "rm -rf /*",
+        "rm -fr --no-preserve-root /",
+        "rm -rf ~",
+        "rm -rf ~/",
+        "rm -rf $HOME",
+        "rm -rf \"$HOME\"/*",
+        "rm -rf /etc",
+        "rm -r -f /usr",
+        "rm -rf ..",
+        "rm -rf ../..",
+        "rm -rf /home/u/../u",
+        "rm -rf /home",
+        "rm -rf /home/*",
+        "sudo rm -rf /",
+        "bash -c 'rm -rf /'",
+        "cd / && rm -rf *",
+        "find / -delete",
+        "find / -exec rm -rf {} +",
+        "D=/; rm -rf $D",
+        "X=~; rm -rf \"$X\"",
+        "rm -rf C:\\\\",
+        "rmdir /s /q C:\\",
+        "mv ~ /tmp/x",
+        "chmod -R 777 /",
+        "chown -R me /",
+        "chown -R me ~",
+        "mkfs.ext4 /dev/sda1",
+        "dd if=/dev/zero of=/dev/sda",
+        "cat x > /dev/sda",
+        "echo x > /dev/nvme0n1",
+        ":(){ :|:& };:",
+        "f() { f | f & }; f",
+        "shutdown now",
+        "reboot",
+        "systemctl poweroff",
+        "chmod u+s x",
+        "chmod 4755 x",
+        "chmod 06755 x",
+        "setcap cap_net_raw+ep x",
+        "kill -9 -1",
+        "kill -KILL -- -1",
+        "wipefs -a /dev/sda",
+        "tee /dev/sda < x",
+        "xargs -a l rm -rf /",
+        "env -i rm -rf /",
+        "rm -rf / --no-preserve-root",
+        "rm --recursive --force /",
+        "ssh h 'rm -rf /'",
+        "rm -rf /proc/self/root/",
+        "rm -rf ~/.ssh",
+        "shred /dev/sda",
     ] {
         let found = analysis(command);
         let fatal = found.hazards.iter().any(|hazard| hazard.class == Danger::Catastrophic);
         assert!(fatal, "{command}: {found:#?}");
     }
     for command in [
-        "rm -rf target", "rm -rf ./node_modules", "rm -rf /tmp/x", "rm x", "rm -rf src", "rm -rf .", "rm -f model*", "rm -rf build/*",
-        "git commit -m 'rm -rf /'", "echo rm -rf /", "chmod +x x", "chmod 755 x", "chmod 1777 x", "dd if=a of=b", "kill -9 123",
-        "kill $!", "find . -name x", "mkdir -p ~/x", "reboot --help", "cat > x <<'E'\nrm -rf /\nE\n", "chmod -R 755 .",
+        "rm -rf target",
+        "rm -rf ./node_modules",
+        "rm -rf /tmp/x",
+        "rm x",
+        "rm -rf src",
+        "rm -rf .",
+        "rm -f model*",
+        "rm -rf build/*",
+        "git commit -m 'rm -rf /'",
+        "echo rm -rf /",
+        "chmod +x x",
+        "chmod 755 x",
+        "chmod 1777 x",
+        "dd if=a of=b",
+        "kill -9 123",
+        "kill $!",
+        "find . -name x",
+        "mkdir -p ~/x",
+        "reboot --help",
+        "cat > x <<'E'\nrm -rf /\nE\n",
+        "chmod -R 755 .",
     ] {
         let found = analysis(command);
         let fatal = found.hazards.iter().any(|hazard| hazard.class == Danger::Catastrophic);
@@ -180,7 +237,9 @@ fn forms_that_hide_a_script_from_a_shell_are_seen() {
     ] {
         assert!(commands(command).contains(&"rm -rf x".to_owned()), "{command}: {:?}", commands(command));
     }
-    for command in ["bash +e -c 'ls'", "bash -O extglob -c 'ls'", "bash /dev/fd/3 3<<'E'\nls\nE\n", "[ $(cat f) ]"] {
+    for command in
+        ["bash +e -c 'ls'", "bash -O extglob -c 'ls'", "bash /dev/fd/3 3<<'E'\nls\nE\n", "[ $(cat f) ]"]
+    {
         assert!(!understood(command), "{command}");
     }
 }
