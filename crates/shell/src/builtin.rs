@@ -78,20 +78,8 @@ const BUILTINS: [&str; 62] = [
 ];
 
 /// Settings of `shopt` that change no meaning of what follows.
-const QUIET_SETTINGS: [&str; 12] = [
-    "nullglob",
-    "globstar",
-    "dotglob",
-    "nocaseglob",
-    "failglob",
-    "nocasematch",
-    "checkwinsize",
-    "histappend",
-    "cdspell",
-    "inherit_errexit",
-    "globasciiranges",
-    "pipefail",
-];
+const QUIET_SETTINGS: &str = "nullglob globstar dotglob nocaseglob failglob nocasematch checkwinsize histappend \
+     cdspell inherit_errexit globasciiranges pipefail";
 
 pub(crate) fn is_builtin(name: &str) -> bool {
     BUILTINS.contains(&name)
@@ -481,7 +469,10 @@ impl Walker<'_> {
         let harmless = match name {
             "shopt" => {
                 let settings = words.iter().filter(|word| !word.start().starts_with('-'));
-                let quiet = |word: &Word| word.literal().is_some_and(|word| QUIET_SETTINGS.contains(&word));
+                let quiet = |word: &Word| {
+                    word.literal()
+                        .is_some_and(|word| QUIET_SETTINGS.split_whitespace().any(|quiet| quiet == word))
+                };
                 !has(&['s', 'u']) || settings.clone().all(quiet)
             }
             "hash" => !has(&['p']),

@@ -422,41 +422,21 @@ pub(crate) fn says_outside(word: &Word) -> bool {
         || name.split(|next: char| !next.is_alphanumeric()).any(|part| OUTSIDE.contains(&part))
 }
 
+/// What statements that read begin with.
+const BEGINS_READING: &str =
+    "select pragma explain with .schema .tables .headers .mode .indexes .dump .databases .width .timeout";
+/// What statements that change something contain; `replace` is a harmless function too, but asking does no harm.
+const CHANGES_DATA: &str = "insert update delete drop create alter attach vacuum replace writefile";
+
 /// SQL that only reads, as far as its words tell.
 fn statements(told: &Told, judged: &mut Judged) {
     let texts: Vec<&Word> = told.operands.iter().skip(1).collect();
     let reads = |text: &str| {
         let text = text.trim().to_lowercase();
-        let begins = [
-            "select",
-            "pragma",
-            "explain",
-            "with",
-            ".schema",
-            ".tables",
-            ".headers",
-            ".mode",
-            ".indexes",
-            ".dump",
-            ".databases",
-            ".width",
-            ".timeout",
-        ];
-        let changes = [
-            "insert",
-            "update",
-            "delete",
-            "drop",
-            "create",
-            "alter",
-            "attach",
-            "vacuum",
-            "replace into",
-            "writefile",
-        ];
+        let mut begins = BEGINS_READING.split(' ');
+        let mut changes = CHANGES_DATA.split(' ');
         text.is_empty()
-            || begins.iter().any(|word| text.starts_with(word))
-                && !changes.iter().any(|word| text.contains(word))
+            || begins.any(|word| text.starts_with(word)) && !changes.any(|word| text.contains(word))
     };
     let all = texts.iter().all(|word| {
         let shown = word.shown();

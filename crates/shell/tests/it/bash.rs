@@ -29,7 +29,10 @@ impl Laboratory {
         fs::create_dir(root.path().join("here")).unwrap();
         for name in RECORDED {
             let path = programs.join(name);
-            fs::write(&path, format!("#!/bin/sh\necho {name} >> \"$RECORDING\"\n")).unwrap();
+            let script = format!(
+                "#!/bin/sh\nu=$(printf '\\037')\nr={name}\nfor a; do r=\"$r$u$a\"; done\nprintf '%s\\036' \"$r\" >> \"$RECORDING\"\n"
+            );
+            fs::write(&path, script).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         }
         for name in REAL {
@@ -40,8 +43,8 @@ impl Laboratory {
         Self { root, programs, runs: AtomicUsize::new(0) }
     }
 
-    /// The recorders that bash starts when it runs a text.
-    pub fn run(&self, text: &str) -> BTreeSet<String> {
+    /// The recorders that bash starts when it runs a text, each with its arguments.
+    pub fn run(&self, text: &str) -> BTreeSet<Vec<String>> {
         // What an earlier text left in the background must not write into this one's.
         let number = self.runs.fetch_add(1, Ordering::Relaxed);
         let recording = self.root.path().join(format!("recording-{number}"));
@@ -64,7 +67,8 @@ impl Laboratory {
             .stderr(Stdio::null());
         let _ = command.status();
         let recorded = fs::read_to_string(&recording).unwrap_or_default();
-        recorded.lines().map(str::to_owned).collect()
+        let records = recorded.split('\u{1e}').filter(|record| !record.is_empty());
+        records.map(|record| record.split('\u{1f}').map(str::to_owned).collect()).collect()
     }
 
     pub fn here(&self) -> PathBuf {
