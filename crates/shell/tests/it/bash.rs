@@ -19,6 +19,7 @@ pub struct Laboratory {
     root: TempDir,
     programs: PathBuf,
     runs: AtomicUsize,
+    records: AtomicUsize,
 }
 
 impl Laboratory {
@@ -40,7 +41,7 @@ impl Laboratory {
                 symlink(real, programs.join(name)).unwrap();
             }
         }
-        Self { root, programs, runs: AtomicUsize::new(0) }
+        Self { root, programs, runs: AtomicUsize::new(0), records: AtomicUsize::new(0) }
     }
 
     /// The recorders that bash starts when it runs a text, each with its arguments.
@@ -67,8 +68,14 @@ impl Laboratory {
             .stderr(Stdio::null());
         let _ = command.status();
         let recorded = fs::read_to_string(&recording).unwrap_or_default();
+        self.records.fetch_add(recorded.matches('\u{1e}').count(), Ordering::Relaxed);
         let records = recorded.split('\u{1e}').filter(|record| !record.is_empty());
         records.map(|record| record.split('\u{1f}').map(str::to_owned).collect()).collect()
+    }
+
+    /// How many programs have been started in all.
+    pub fn records(&self) -> usize {
+        self.records.load(Ordering::Relaxed)
     }
 
     pub fn here(&self) -> PathBuf {
