@@ -164,7 +164,10 @@ impl Policy {
     fn hazard(&self, hazard: &Hazard, command: &str) -> Detail {
         let shown = shown(&hazard.shown, command, hazard.span);
         let need = bash(&shown);
-        let reason = format!("`{}`: {}", hazard.shown, hazard.reason);
+        let reason = match hazard.shown.as_str() {
+            "" => hazard.reason.clone(),
+            shown => format!("`{shown}`: {}", hazard.reason),
+        };
         let (action, source, lifts) = match hazard.class {
             Danger::Catastrophic => {
                 let reason = format!("refused in every mode: {reason}");
