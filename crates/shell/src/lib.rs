@@ -23,7 +23,7 @@
 //! assert_eq!(commands, ["cd src", "cargo test", "tail -5"]);
 //! assert_eq!(analysis.loudest(), Effect::Project);
 //!
-//! assert!(!analyze("$(echo rm) -rf x", &here).is_understood());
+//! assert!(!analyze("$(cat name) -rf x", &here).is_understood());
 //! ```
 
 mod address;
