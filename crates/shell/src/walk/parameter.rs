@@ -128,6 +128,7 @@ impl Walker<'_> {
             Operation::Default { colon, word } => {
                 let default = self.value(word, span, state, context);
                 match value.literal() {
+                    Some("") if *colon && splits(word, &default) => unknown,
                     Some("") if *colon => default,
                     Some(_) => value,
                     None => unknown,
@@ -146,6 +147,7 @@ impl Walker<'_> {
             Operation::Alternate { word } => {
                 let alternate = self.value(word, span, state, context);
                 match value.literal() {
+                    Some(_) if splits(word, &alternate) => unknown,
                     Some(text) if !text.is_empty() => alternate,
                     _ => unknown,
                 }
@@ -211,6 +213,18 @@ impl Walker<'_> {
         }
         pattern
     }
+}
+
+/// Whether the value of an operator's word depends on quotes: those in it keep text together that would fall apart
+/// without them, and those around it make a tilde a character.
+fn splits(parts: &[Part], value: &Word) -> bool {
+    let quotes = parts.iter().any(|part| matches!(part, Part::Quoted(_) | Part::Double(_)));
+    let tilde = parts.iter().any(|part| matches!(part, Part::Text(text) if text.contains('~')));
+    tilde
+        || quotes
+            && (value
+                .literal()
+                .is_none_or(|text| text.is_empty() || text.contains([' ', '\t', '\n', '*', '?', '['])))
 }
 
 fn simple(word: &Word) -> bool {

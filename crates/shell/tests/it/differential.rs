@@ -276,7 +276,8 @@ fn bash_starts_nothing_unlisted_from_a_soup_of_shell_text_either() {
     if let Err(error) = result {
         panic!("{error}");
     }
-    assert!(laboratory.records() > 20, "{} programs started", laboratory.records());
+    // Most soup is not understood and not run; without any that is, the test would show nothing.
+    assert!(laboratory.records() > 5, "{} programs started", laboratory.records());
 }
 
 /// Quotes and expansions in each other, put together without care.
