@@ -12,77 +12,17 @@ use crate::word::{Why, Word, line};
 use std::rc::Rc;
 
 /// Names that this shell runs itself.
-const BUILTINS: [&str; 62] = [
-    ".",
-    ":",
-    "[",
-    "alias",
-    "bg",
-    "bind",
-    "break",
-    "builtin",
-    "caller",
-    "cd",
-    "command",
-    "compgen",
-    "complete",
-    "compopt",
-    "continue",
-    "declare",
-    "dirs",
-    "disown",
-    "echo",
-    "enable",
-    "eval",
-    "exec",
-    "exit",
-    "export",
-    "false",
-    "fc",
-    "fg",
-    "getopts",
-    "hash",
-    "help",
-    "history",
-    "jobs",
-    "kill",
-    "let",
-    "local",
-    "logout",
-    "mapfile",
-    "popd",
-    "printf",
-    "pushd",
-    "pwd",
-    "read",
-    "readarray",
-    "readonly",
-    "return",
-    "set",
-    "shift",
-    "shopt",
-    "source",
-    "suspend",
-    "test",
-    "times",
-    "trap",
-    "true",
-    "type",
-    "typeset",
-    "ulimit",
-    "umask",
-    "unalias",
-    "unset",
-    "wait",
-    "chdir",
-];
+const BUILTINS: &str = ". : [ alias bg bind break builtin caller cd command compgen complete compopt continue declare \
+     dirs disown echo enable eval exec exit export false fc fg getopts hash help history jobs kill \
+     let local logout mapfile popd printf pushd pwd read readarray readonly return set shift shopt \
+     source suspend test times trap true type typeset ulimit umask unalias unset wait chdir";
 
 /// Settings of `shopt` that change no meaning of what follows.
 const QUIET_SETTINGS: &str = "nullglob globstar dotglob nocaseglob failglob nocasematch checkwinsize histappend \
      cdspell inherit_errexit globasciiranges pipefail";
 
 pub(crate) fn is_builtin(name: &str) -> bool {
-    BUILTINS.contains(&name)
+    BUILTINS.split_whitespace().any(|builtin| builtin == name)
 }
 
 impl Walker<'_> {
@@ -120,6 +60,7 @@ impl Walker<'_> {
             "trap" => self.trap(words, invocation, state, context),
             "set" => self.settings(words, invocation, state, &mut judged),
             "shift" => state.positional = None,
+            "return" | "break" | "continue" => self.jumped(state),
             "shopt" | "enable" | "hash" | "bind" | "complete" | "compgen" | "fc" | "jobs" => {
                 self.meaning(name, words, invocation, &mut judged);
             }

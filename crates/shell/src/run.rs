@@ -14,6 +14,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 /// A command about to be looked at.
+#[derive(Clone)]
 pub(crate) struct Invocation {
     pub argv: Vec<Word>,
     /// Variables set for it only.
@@ -80,13 +81,13 @@ impl Walker<'_> {
                     ..Judged::default()
                 };
                 let index = self.write_down(&invocation, program, None, judged, state, context);
-                self.call(
-                    &name,
-                    invocation.argv.get(1..).unwrap_or_default(),
-                    invocation.span,
-                    state,
-                    context,
-                );
+                if state.functions.get(&name).is_some_and(|definition| !definition.certain) {
+                    // Where the line did not define it, the name is a program after all.
+                    let invocation = Invocation { reach: Reach::Builtins, ..invocation.clone() };
+                    self.run(invocation, &mut state.clone(), context);
+                }
+                let arguments = invocation.argv.get(1..).unwrap_or_default();
+                self.call(&name, arguments, invocation.span, state, context);
                 Produced { command: Some(index), ..Produced::default() }
             }
             Program::Unknown => {

@@ -28,6 +28,38 @@ pub struct Function {
     pub documents: Rc<Vec<Document>>,
 }
 
+impl Function {
+    pub fn is(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.body, &other.body)
+    }
+}
+
+/// What a name may stand for as a function.
+#[derive(Debug, Clone, Default)]
+pub struct Definition {
+    pub functions: Vec<Function>,
+    /// It is one of them on every way that leads here; otherwise it may still be a program.
+    pub certain: bool,
+}
+
+impl Definition {
+    fn join(&mut self, other: &Self) {
+        self.certain &= other.certain;
+        for function in &other.functions {
+            if !self.functions.iter().any(|known| known.is(function)) {
+                self.functions.push(function.clone());
+            }
+        }
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        let (mine, theirs) = (&self.functions, &other.functions);
+        self.certain == other.certain
+            && mine.len() == theirs.len()
+            && mine.iter().all(|function| theirs.iter().any(|other| other.is(function)))
+    }
+}
+
 /// What a name stands for.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
@@ -46,7 +78,7 @@ pub struct State {
     pub directories: Option<Rc<Vec<String>>>,
     /// Where the shell is if the `cd` that ran last failed.
     pub failed: Option<Option<Rc<Vec<String>>>>,
-    pub functions: Rc<BTreeMap<String, Function>>,
+    pub functions: Rc<BTreeMap<String, Definition>>,
     pub aliases: Rc<BTreeSet<String>>,
     /// Words split at spaces, tabs and line ends; false once `IFS` has changed.
     pub usual_splitting: bool,
@@ -167,8 +199,13 @@ impl State {
         self.directories = joined(self.directories.take(), other.directories.as_ref());
         if !Rc::ptr_eq(&self.functions, &other.functions) {
             let functions = Rc::make_mut(&mut self.functions);
-            for (name, function) in other.functions.iter() {
-                functions.entry(name.clone()).or_insert_with(|| function.clone());
+            let none = Definition::default();
+            for (name, definition) in functions.iter_mut() {
+                definition.join(other.functions.get(name).unwrap_or(&none));
+            }
+            for (name, definition) in other.functions.iter() {
+                let maybe = || Definition { certain: false, ..definition.clone() };
+                functions.entry(name.clone()).or_insert_with(maybe);
             }
         }
         if !Rc::ptr_eq(&self.aliases, &other.aliases) {
@@ -189,8 +226,15 @@ impl State {
             && self.usual_lookup == other.usual_lookup
             && self.usual_splitting == other.usual_splitting
             && self.positional == other.positional
-            && self.functions.len() == other.functions.len()
+            && self.same_functions(other)
             && self.aliases.len() == other.aliases.len()
+    }
+
+    fn same_functions(&self, other: &Self) -> bool {
+        let mut pairs = self.functions.iter().zip(other.functions.iter());
+        Rc::ptr_eq(&self.functions, &other.functions)
+            || self.functions.len() == other.functions.len()
+                && pairs.all(|((name, mine), (other, theirs))| name == other && mine.is(theirs))
     }
 
     /// What holds after a function returned: its local variables are as they were.

@@ -107,6 +107,11 @@ impl Walker<'_> {
         context: &Context,
         fields: &mut Fields,
     ) {
+        let nothing = state.positional.as_deref().is_some_and(Vec::is_empty);
+        if nothing && matches!(parts, [Part::Parameter(parameter)] if parameter.shown == "$@") {
+            // The one thing in quotes that can be no word at all.
+            return;
+        }
         fields.text("");
         for part in parts {
             if let Part::Parameter(parameter) = part

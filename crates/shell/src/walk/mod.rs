@@ -1,6 +1,7 @@
 //! Walks a tree the way bash would run it, and writes down what it meets.
 //!
-//! Layout: [`script`] follows lists, pipelines and compound commands;
+//! Layout: [`script`] follows lists, pipelines and compound commands, and
+//! [`function`] what they define and call;
 //! [`simple`] expands a simple command and hands it to [`crate::run`];
 //! [`expand`], [`parameter`], [`brace`] and [`arithmetic`] turn raw words into
 //! known words and holes; [`redirect`] looks at files that are opened.
@@ -12,6 +13,7 @@
 mod arithmetic;
 mod brace;
 mod expand;
+mod function;
 mod parameter;
 mod redirect;
 mod script;
@@ -60,8 +62,10 @@ pub(crate) struct Walker<'s> {
     /// Files that something fetched from elsewhere was written to.
     pub fetched: BTreeSet<String>,
     /// Functions that have not been called yet.
-    pub uncalled: Vec<(String, Function, Context)>,
-    called: BTreeSet<String>,
+    pub uncalled: Vec<(Function, Context)>,
+    called: Vec<Function>,
+    /// States at `return`, `break` and `continue`: what follows them may not have run.
+    jumps: Vec<State>,
 }
 
 /// Where in the line, and under what, something runs.
@@ -126,15 +130,16 @@ impl<'s> Walker<'s> {
             input: Feed::Inherited,
             fetched: BTreeSet::new(),
             uncalled: Vec::new(),
-            called: BTreeSet::new(),
+            called: Vec::new(),
+            jumps: Vec::new(),
         }
     }
 
     /// Walks the bodies of functions that nothing called: something that is not followed might.
     pub fn finish(mut self, state: &State) -> Analysis {
         for _ in 0..REPEATS {
-            let Some((name, function, context)) = self.uncalled.pop() else { break };
-            if self.called.contains(&name) {
+            let Some((function, context)) = self.uncalled.pop() else { break };
+            if self.called.iter().any(|called| called.is(&function)) {
                 continue;
             }
             let mut later = state.later();
@@ -147,8 +152,8 @@ impl<'s> Walker<'s> {
         self.out
     }
 
-    pub fn was_called(&mut self, name: &str) {
-        self.called.insert(name.to_owned());
+    fn was_called(&mut self, function: &Function) {
+        self.called.push(function.clone());
     }
 
     pub fn unknown(&mut self, reason: Reason, detail: impl Into<String>, span: Span) {

@@ -1,12 +1,11 @@
 //! Lists, pipelines and compound commands, in the order bash goes through them.
 
 use super::simple::{Feed, Produced};
-use super::{Context, NESTING, Walker};
-use crate::analysis::{Danger, Reason, Span};
-use crate::state::{Function, State};
+use super::{Context, Walker};
+use crate::analysis::{Reason, Span};
+use crate::state::State;
 use crate::syntax::tree::{Join, Kind, Node, Pipeline, RawWord, Script, Step, Test};
 use crate::word::{Why, Word};
-use std::rc::Rc;
 
 /// How many words a loop may have for each to be followed on its own.
 const UNROLLED: usize = 24;
@@ -235,7 +234,9 @@ impl Walker<'_> {
                 break;
             }
             let before = state.clone();
+            let jumps = self.jumps.len();
             produced = produced.and(once(self, state, &conditional));
+            self.landed(jumps, state);
             state.join(&before);
             if state.settled(&before) {
                 return produced;
@@ -245,7 +246,10 @@ impl Walker<'_> {
         state.forget();
         state.directories = None;
         state.positional = None;
-        produced.and(once(self, state, &conditional))
+        let jumps = self.jumps.len();
+        let produced = produced.and(once(self, state, &conditional));
+        self.landed(jumps, state);
+        produced
     }
 
     #[allow(clippy::too_many_arguments, reason = "the parts of one `for`")]
@@ -273,7 +277,9 @@ impl Walker<'_> {
                     state.forget();
                 }
                 self.assigned(variable, &value, span, state);
+                let jumps = self.jumps.len();
                 produced = produced.and(self.fed(body, state, &conditional, feed));
+                self.landed(jumps, state);
                 state.join(&before);
             }
             return produced;
@@ -284,50 +290,6 @@ impl Walker<'_> {
             walker.assigned(variable, &value, span, state);
             walker.fed(body, state, context, feed)
         })
-    }
-
-    fn defined(&mut self, name: &str, body: &Rc<Node>, span: Span, state: &mut State, context: &Context) {
-        let function = Function { body: Rc::clone(body), documents: Rc::clone(&context.documents) };
-        if bombs(name, body) {
-            let reason = "a function that starts itself again and again: a fork bomb";
-            self.hazard(Danger::Catastrophic, reason, name, None, span);
-        }
-        Rc::make_mut(&mut state.functions).insert(name.to_owned(), function.clone());
-        let mut inner = context.clone();
-        inner.place.function = true;
-        self.uncalled.push((name.to_owned(), function, inner));
-    }
-
-    /// Runs a function that the line defined, with these arguments.
-    pub(crate) fn call(
-        &mut self,
-        name: &str,
-        arguments: &[Word],
-        span: Span,
-        state: &mut State,
-        context: &Context,
-    ) {
-        let Some(function) = state.functions.get(name).cloned() else { return };
-        self.was_called(name);
-        if context.nesting >= NESTING || !self.repeat() {
-            self.unknown(Reason::Limit("functions call each other too deep"), name, span);
-            return;
-        }
-        let before = state.clone();
-        state.positional = Some(Rc::new(arguments.to_vec()));
-        state.in_function = true;
-        state.locals = Rc::default();
-        let mut inner = context.clone();
-        inner.place.function = true;
-        inner.nesting += 1;
-        self.function_body(&function, &inner, state);
-        state.returned(&before);
-    }
-
-    pub(super) fn function_body(&mut self, function: &Function, context: &Context, state: &mut State) {
-        let mut inner = context.clone();
-        inner.documents = Rc::clone(&function.documents);
-        self.node(&function.body, state, &inner, &Feed::Inherited);
     }
 
     /// `[[ … ]]`: some operators evaluate their operands as arithmetic.
@@ -386,33 +348,4 @@ fn diverges(pipeline: &Pipeline) -> bool {
             .is_some_and(|step| step.rest.is_empty() && !step.background && diverges(&step.first)),
         _ => false,
     }
-}
-
-/// Whether a body starts the function it belongs to in a pipe or in the background.
-fn bombs(name: &str, body: &Node) -> bool {
-    let mut nodes = vec![(body, false)];
-    while let Some((node, parallel)) = nodes.pop() {
-        let scripts: Vec<&Script> = match &node.kind {
-            Kind::Simple(simple) => {
-                if parallel && simple.words.first().and_then(RawWord::bare) == Some(name) {
-                    return true;
-                }
-                continue;
-            }
-            Kind::Subshell(script) | Kind::Group(script) => vec![script],
-            Kind::While { condition, body } => vec![condition, body],
-            Kind::For { body, .. } | Kind::ArithmeticFor { body, .. } => vec![body],
-            Kind::If { branches, otherwise } => {
-                branches.iter().flat_map(|(one, two)| [one, two]).chain(otherwise).collect()
-            }
-            _ => continue,
-        };
-        for step in scripts.into_iter().flat_map(|script| &script.steps) {
-            for pipeline in std::iter::once(&step.first).chain(step.rest.iter().map(|(_, next)| next)) {
-                let parallel = parallel || step.background || pipeline.commands.len() > 1;
-                nodes.extend(pipeline.commands.iter().map(|node| (node, parallel)));
-            }
-        }
-    }
-    false
 }

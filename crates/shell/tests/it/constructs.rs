@@ -45,6 +45,8 @@ fn functions_are_followed_when_they_are_called() {
     finds("run() { \"$@\"; }; run cargo test", &["run cargo test", "cargo test"]);
     finds("f() { ls; }", &["ls"]);
     assert_eq!(commands("cat() { rm -rf x; }; cat f"), ["cat f", "rm -rf x"]);
+    // A function that may not have been defined is also a program.
+    finds("a || ls() { rm x; }; ls y", &["a", "ls y", "rm x"]);
     // The name means the function, not the program.
     assert_eq!(paths("cat() { ls; }; cat f"), Vec::<String>::new());
     // Variables of a function do not leak out of it.

@@ -38,7 +38,7 @@ fn fits(words: &[Word], arguments: &[String]) -> bool {
 }
 
 /// Bash must not start anything that is not listed, and nothing with other arguments.
-fn agrees(laboratory: &Laboratory, text: &str) -> Result<(), String> {
+pub fn agrees(laboratory: &Laboratory, text: &str) -> Result<(), String> {
     let here = laboratory.here();
     let Some(listed) = listed(text, here.to_str().unwrap()) else { return Ok(()) };
     // Not every `sh` knows braces.
@@ -53,7 +53,7 @@ fn agrees(laboratory: &Laboratory, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn runner(cases: u32) -> TestRunner {
+pub fn runner(cases: u32) -> TestRunner {
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(cases);
     TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() })
 }

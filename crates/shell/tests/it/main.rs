@@ -8,4 +8,5 @@ mod differential;
 mod effects;
 mod properties;
 mod support;
+mod variables;
 mod wrappers;
