@@ -71,6 +71,41 @@ pub struct Scene {
     pub command_timeout: Duration,
     /// Whether a file below a directory may be read: rules can forbid what a search would otherwise show.
     pub may_read: Arc<dyn Fn(&Path) -> bool + Send + Sync>,
+    /// Whether the model that called can look at pictures.
+    pub images: ImageSupport,
+    /// Texts as the model saw them.
+    pub snapshots: Arc<dyn Snapshots>,
+}
+
+/// Whether a model can look at pictures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ImageSupport {
+    /// It can.
+    Accepted,
+    /// It cannot, or nothing is known of it.
+    #[default]
+    Refused,
+}
+
+/// Where texts are kept as the model saw them, by what they are.
+pub trait Snapshots: Send + Sync {
+    /// Keeps a text under a key that follows from it. What cannot be kept is only missed later.
+    fn keep(&self, key: &str, text: &str);
+
+    /// The text that was kept under this key in this conversation.
+    fn find(&self, key: &str) -> Option<String>;
+}
+
+/// Keeps nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoSnapshots;
+
+impl Snapshots for NoSnapshots {
+    fn keep(&self, _: &str, _: &str) {}
+
+    fn find(&self, _: &str) -> Option<String> {
+        None
+    }
 }
 
 /// Where whole outputs are kept.
@@ -95,13 +130,24 @@ pub struct Outcome {
     pub display: Display,
     /// What the model is told after the bounded output, and what is never cut: exit codes, hints, failures.
     pub trailer: Option<String>,
+    /// Pictures that the model is shown with the output.
+    pub pictures: Vec<Picture>,
+}
+
+/// A picture in one of the forms that models take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Picture {
+    /// `image/png`, `image/jpeg`, `image/webp` or `image/gif`.
+    pub media_type: &'static str,
+    /// The file.
+    pub bytes: Vec<u8>,
 }
 
 impl Outcome {
     /// It did what it said.
     #[must_use]
     pub fn completed(display: Display) -> Self {
-        Self { status: CallStatus::Completed, display, trailer: None }
+        Self { status: CallStatus::Completed, display, trailer: None, pictures: Vec::new() }
     }
 
     /// It could not do it; the model is told why.
@@ -111,6 +157,7 @@ impl Outcome {
             status: CallStatus::Failed,
             display: display.with_summary("failed"),
             trailer: Some(message.into()),
+            pictures: Vec::new(),
         }
     }
 
@@ -121,6 +168,7 @@ impl Outcome {
             status: CallStatus::Interrupted,
             display: display.with_summary("interrupted"),
             trailer: Some("[interrupted by the user]".to_owned()),
+            pictures: Vec::new(),
         }
     }
 

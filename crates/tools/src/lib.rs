@@ -35,6 +35,9 @@ mod text;
 mod walk;
 mod write;
 
-pub use contract::{ArtifactSource, Complaint, Outcome, Output, Plan, Scene, Tool};
+pub use contract::{
+    ArtifactSource, Complaint, ImageSupport, NoSnapshots, Outcome, Output, Picture, Plan, Scene, Snapshots,
+    Tool,
+};
 pub use memory::FileMemory;
 pub use registry::Registry;

@@ -220,6 +220,7 @@ async fn run_plan(desk: &Desk, call: &ToolCall, plan: Box<dyn Plan>, intent: &In
         status: CallStatus::Interrupted,
         display: intent.display.clone().with_summary("interrupted"),
         trailer: Some("[interrupted; it did not stop by itself]".to_owned()),
+        pictures: Vec::new(),
     });
     let kept = output.finish().await;
     Finished {

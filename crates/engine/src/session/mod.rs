@@ -82,6 +82,8 @@ fn workbench(parts: &Parts, session: &SessionId, workspace: &Path, transcript: &
         shell: parts.options.settings.shell.clone().unwrap_or_else(rein_tools::bash::find_shell),
         command_timeout: parts.options.settings.command_timeout,
         may_read: gatekeeper::read_filter(&parts.options, workspace),
+        images: rein_tools::ImageSupport::Refused,
+        snapshots: Arc::new(rein_tools::NoSnapshots),
     };
     let today = jiff::Zoned::now().strftime("%Y-%m-%d").to_string();
     Workbench {

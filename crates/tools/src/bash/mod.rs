@@ -169,7 +169,7 @@ fn ended(display: Display, exit: &Exit, timeout: u64, printed: Printed) -> Outco
         }
     }
     let trailer = (!said.is_empty()).then(|| format!("[{said}]"));
-    Outcome { status, display: display.with_summary(summary), trailer }
+    Outcome { status, display: display.with_summary(summary), trailer, pictures: Vec::new() }
 }
 
 fn named(signal: i32) -> String {

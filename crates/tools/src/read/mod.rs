@@ -136,6 +136,7 @@ impl Plan for Reading {
             status: CallStatus::Completed,
             display: display.with_summary(view.summary),
             trailer: (!view.notes.is_empty()).then(|| format!("[{}]", view.notes.join("; "))),
+            pictures: Vec::new(),
         }
     }
 }

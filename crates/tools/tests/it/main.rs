@@ -72,6 +72,8 @@ impl Stage {
             shell: rein_tools::bash::find_shell(),
             command_timeout: std::time::Duration::from_secs(120),
             may_read: Arc::new(|_| true),
+            images: rein_tools::ImageSupport::Accepted,
+            snapshots: Arc::new(rein_tools::NoSnapshots),
         };
         Self { _directory: directory, root, scene, artifacts }
     }
