@@ -105,6 +105,7 @@ fn step_with_call(turn: &TurnId, step: u32, number: usize, workspace: &Path) -> 
         verdict: Verdict::Allow,
         reasons: vec!["mode `tight` lets reading in the workspace run".to_owned()],
         ask: None,
+        by: rein_protocol::Decider::Policy,
         waited_ms: 0,
     };
     let intent =

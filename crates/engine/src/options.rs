@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rein_config::Directories;
+use rein_config::{Directories, ModeLimit};
 use rein_llm::Models;
 use rein_permission::{Layer, Presence};
 use rein_protocol::Mode;
@@ -25,6 +25,8 @@ pub struct EngineOptions {
     pub layers: Vec<Layer>,
     /// Whether somebody can answer.
     pub presence: Presence,
+    /// The freest mode that the administrator of the machine permits.
+    pub mode_limit: Option<ModeLimit>,
     /// The user's home directory, for patterns that begin with `~`.
     pub home: Option<PathBuf>,
     /// Directories of rein itself that no mode opens for writing.

@@ -6,7 +6,7 @@
 //! being withdrawn.
 
 use rein_protocol::ask::Grant;
-use rein_protocol::{Answer, Ask, AskId, CallId, Reply, SessionId};
+use rein_protocol::{Answer, Ask, AskId, CallId, Decider, Question, Reply, Said, Selection, SessionId};
 
 use crate::error::PermissionError;
 use crate::rule::{Action, Rule};
@@ -33,6 +33,8 @@ pub struct Settled {
     pub ask: Ask,
     /// What became of it.
     pub outcome: Outcome,
+    /// Who decided: the person who answered this very ask, or what follows from other things.
+    pub by: Decider,
 }
 
 /// What became of an ask.
@@ -42,6 +44,8 @@ pub enum Outcome {
     Allowed {
         /// Who said so, as a sentence.
         reason: String,
+        /// What was said, if it was a question.
+        said: Option<Said>,
     },
     /// The call does not run.
     Rejected {
@@ -57,7 +61,7 @@ impl Outcome {
     #[must_use]
     pub fn sentence(&self) -> String {
         match self {
-            Self::Allowed { reason } => reason.clone(),
+            Self::Allowed { reason, .. } => reason.clone(),
             Self::Rejected { because_of: Some(other), .. } => {
                 format!(
                     "rejected because the person rejected `{}`, for which this call was waiting too",
@@ -104,7 +108,24 @@ impl Broker {
         let unknown = || PermissionError::UnknownAsk { ask: reply.ask.clone() };
         let index = self.waiting.iter().position(|ask| ask.id == reply.ask).ok_or_else(unknown)?;
         let ask = self.waiting.get(index).ok_or_else(unknown)?;
+        match (&reply.answer, &ask.question) {
+            (Answer::Said { said }, Some(question)) => {
+                check(ask, question, said)?;
+                let reason = "a person answered the question".to_owned();
+                let outcome = Outcome::Allowed { reason, said: Some(said.clone()) };
+                let ask = self.waiting.remove(index);
+                return Ok(Replied {
+                    rules: Vec::new(),
+                    settled: vec![Settled { ask, outcome, by: Decider::Person }],
+                });
+            }
+            (Answer::Said { .. }, None) | (Answer::Once | Answer::Always { .. }, Some(_)) => {
+                return Err(PermissionError::WrongAnswer { ask: reply.ask.clone() });
+            }
+            (Answer::Once | Answer::Always { .. }, None) | (Answer::Reject { .. }, _) => {}
+        }
         match &reply.answer {
+            Answer::Said { .. } => Err(unknown()),
             Answer::Once => Ok(Replied {
                 rules: Vec::new(),
                 settled: vec![self.allow(index, "a person allowed it once")],
@@ -126,8 +147,20 @@ impl Broker {
     ) -> Vec<Settled> {
         self.take(|ask| ask.session == *session && judge(ask) == Action::Allow)
             .into_iter()
-            .map(|ask| Settled { ask, outcome: Outcome::Allowed { reason: reason.to_owned() } })
+            .map(|ask| Settled {
+                ask,
+                outcome: Outcome::Allowed { reason: reason.to_owned(), said: None },
+                by: Decider::Policy,
+            })
             .collect()
+    }
+
+    /// Lets a question of a call go unanswered, because its time is over.
+    pub fn expire(&mut self, call: &CallId) -> Option<Settled> {
+        let index = self.waiting.iter().position(|ask| ask.call == *call && ask.question.is_some())?;
+        let reason = "nobody answered the question in time".to_owned();
+        let outcome = Outcome::Allowed { reason, said: Some(Said::default()) };
+        Some(Settled { ask: self.waiting.remove(index), outcome, by: Decider::Policy })
     }
 
     /// Takes back the question of a call, because the call is no longer wanted.
@@ -148,7 +181,11 @@ impl Broker {
     }
 
     fn allow(&mut self, index: usize, reason: &str) -> Settled {
-        Settled { ask: self.waiting.remove(index), outcome: Outcome::Allowed { reason: reason.to_owned() } }
+        Settled {
+            ask: self.waiting.remove(index),
+            outcome: Outcome::Allowed { reason: reason.to_owned(), said: None },
+            by: Decider::Person,
+        }
     }
 
     fn always(
@@ -179,9 +216,11 @@ impl Broker {
         let cascade = others.into_iter().map(|other| Settled {
             ask: other,
             outcome: Outcome::Rejected { message: None, because_of: Some(Box::new(ask.clone())) },
+            by: Decider::Policy,
         });
         let cascade: Vec<Settled> = cascade.collect();
-        let first = Settled { ask, outcome: Outcome::Rejected { message, because_of: None } };
+        let outcome = Outcome::Rejected { message, because_of: None };
+        let first = Settled { ask, outcome, by: Decider::Person };
         Replied { rules: Vec::new(), settled: std::iter::once(first).chain(cascade).collect() }
     }
 
@@ -190,6 +229,16 @@ impl Broker {
         self.waiting = left;
         taken
     }
+}
+
+/// Whether what was said answers the question.
+fn check(ask: &Ask, question: &Question, said: &Said) -> Result<(), PermissionError> {
+    let known = |label: &String| question.choices.iter().any(|choice| choice.label == *label);
+    let too_many = question.selection == Selection::One && said.chosen.len() > 1;
+    if said.is_empty() || too_many || !said.chosen.iter().all(known) {
+        return Err(PermissionError::WrongAnswer { ask: ask.id.clone() });
+    }
+    Ok(())
 }
 
 /// The rules that an "always" stands for.

@@ -48,6 +48,7 @@ impl Policy {
         details.extend(self.sweeps(command, analysis));
         details.extend(self.not_understood(command, analysis));
         details.extend(self.share(command));
+        details.extend(self.confinement_details(analysis));
         let mut seen = HashSet::new();
         for used in &analysis.paths {
             details.extend(self.path(used, &mut seen));

@@ -44,4 +44,12 @@ pub enum PermissionError {
         /// The grant, as `permission:pattern`.
         grant: String,
     },
+    /// A question was answered with yes, a permission with words, or with a choice that was not there.
+    #[error(
+        "the answer does not fit ask {ask}: a question takes its choices or words, anything else once, always or reject"
+    )]
+    WrongAnswer {
+        /// The ask replied to.
+        ask: AskId,
+    },
 }

@@ -74,6 +74,10 @@ pub enum Source {
     Hazard(Danger),
     /// What it would do cannot be understood without running it.
     NotUnderstood,
+    /// It needs more rights than the sandbox gives, or there is no sandbox.
+    Sandbox,
+    /// The model asks the person.
+    Question,
 }
 
 /// Something that a person can do so that it would be allowed.

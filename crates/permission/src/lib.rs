@@ -37,6 +37,7 @@ pub mod policy;
 mod protect;
 pub mod refusal;
 pub mod resource;
+pub mod rights;
 pub mod rule;
 pub mod wildcard;
 
@@ -46,6 +47,7 @@ pub use error::PermissionError;
 pub use explain::Explanation;
 pub use judgement::{Detail, Judgement, Lift, Source};
 pub use place::{Lexical, Paths};
-pub use policy::{Confinement, Layer, LayerKind, Policy};
+pub use policy::{Confinement, Layer, LayerKind, NetworkSetting, Policy};
 pub use refusal::{Presence, refusal};
+pub use rights::{Network, Rights, Walls};
 pub use rule::{Action, Evaluated, Rule, evaluate};

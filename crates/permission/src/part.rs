@@ -82,8 +82,12 @@ impl Policy {
         match self.confinement {
             _ if effect <= Effect::Read => Mode::Tight,
             Confinement::Confined if effect.quiet_when_confined() => Mode::Write,
-            Confinement::Unconfined if effect == Effect::Write && writes_known_files => Mode::Write,
-            Confinement::Confined | Confinement::Unconfined => Mode::Free,
+            Confinement::Unconfined | Confinement::Unavailable
+                if effect == Effect::Write && writes_known_files =>
+            {
+                Mode::Write
+            }
+            Confinement::Confined | Confinement::Unconfined | Confinement::Unavailable => Mode::Free,
         }
     }
 

@@ -7,13 +7,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rein_protocol::{Effect, Intent, Mode, Tier};
+use rein_protocol::{Effect, Intent, Mode, Question, Tier};
 
 use crate::book::RuleBook;
-use crate::judgement::{Detail, Judgement};
+use crate::judgement::{Detail, Judgement, Source};
 use crate::place::{Lexical, Paths};
 use crate::resource::{Need, Places};
-use crate::rule::Rule;
+use crate::rule::{Action, QUESTION, Rule};
 
 /// Who wrote a layer of rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,9 +55,23 @@ pub struct Layer {
 pub enum Confinement {
     /// Commands can write only to the workspace and a temporary directory, and reach no other machine.
     Confined,
-    /// Commands run with all the rights of the user.
+    /// Commands run with all the rights of the user, because the user said so.
     #[default]
     Unconfined,
+    /// They run with all the rights of the user, because this machine lacks the means.
+    Unavailable,
+}
+
+/// Whether confined commands reach other machines.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum NetworkSetting {
+    /// In mode `free`, and where a command that was allowed needs it.
+    #[default]
+    AsNeeded,
+    /// Always.
+    On,
+    /// Only where a person widened a command's rights.
+    Off,
 }
 
 /// Everything that decides about calls.
@@ -67,6 +81,8 @@ pub struct Policy {
     pub mode: Mode,
     /// Whether commands are confined.
     pub confinement: Confinement,
+    /// Whether confined commands reach other machines.
+    pub network: NetworkSetting,
     /// Where the session works: absolute, with symbolic links resolved.
     pub workspace: PathBuf,
     /// What `~` stands for.
@@ -85,6 +101,7 @@ impl Policy {
         Self {
             mode,
             confinement: Confinement::default(),
+            network: NetworkSetting::default(),
             workspace: workspace.into(),
             home: None,
             protected: Vec::new(),
@@ -135,10 +152,26 @@ impl Policy {
     fn details(&self, effect: &Effect) -> Vec<Detail> {
         let needs = Need::of(effect, self.places()).into_iter();
         let mut details: Vec<Detail> = needs.map(|need| self.decide(&need)).collect();
-        if let Effect::Execute { command, cwd } = effect {
-            details.extend(self.command_line(command, cwd));
+        match effect {
+            Effect::Execute { command, cwd } => details.extend(self.command_line(command, cwd)),
+            Effect::Widen { right } => details.extend(self.widened(right)),
+            Effect::Consult { question } => details.push(self.question(question)),
+            Effect::Read { .. } | Effect::Write { .. } | Effect::Fetch { .. } => {}
         }
         details
+    }
+
+    /// A question is what is asked; a rule can only deny it.
+    fn question(&self, question: &Question) -> Detail {
+        let need = Need::named(QUESTION, &question.text, Tier::Read);
+        let judged = self.decide(&need);
+        match judged.action {
+            Action::Deny => judged,
+            Action::Allow | Action::Ask => {
+                let reason = "the model asks you".to_owned();
+                crate::decide::detail(&need, Action::Ask, reason, Source::Question, Vec::new())
+            }
+        }
     }
 
     pub(crate) fn places(&self) -> Places<'_> {

@@ -51,7 +51,11 @@ fn remedy(deciding: &[&Detail]) -> String {
             Source::Protected | Source::Hazard(_) | Source::NotUnderstood => {
                 "No flag allows it: it takes a person who looks at it.".to_owned()
             }
-            Source::Mode(_) | Source::Plan => "Nothing allows it.".to_owned(),
+            Source::Question => {
+                "Decide yourself what is most sensible, go on, and say at the end what you assumed."
+                    .to_owned()
+            }
+            Source::Sandbox | Source::Mode(_) | Source::Plan => "Nothing allows it.".to_owned(),
         };
     }
     let rules: Vec<String> = deciding.iter().filter_map(|detail| user_rule(detail)).collect();

@@ -95,6 +95,8 @@ impl Need {
                 vec![Self::external(cwd, Tier::Exec, Reach::One, Hand::Command)]
             }
             Effect::Fetch { url } => vec![Self::named(WEBFETCH, &plain_url(url), Tier::Net)],
+            // Judged as what they are.
+            Effect::Widen { .. } | Effect::Consult { .. } => Vec::new(),
         }
     }
 

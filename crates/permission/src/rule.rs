@@ -24,8 +24,14 @@ pub const EXTERNAL_DIRECTORY: &str = "external_directory";
 /// Going on although the same call was just made several times.
 pub const DOOM_LOOP: &str = "doom_loop";
 
+/// Giving a command more rights than its sandbox leaves it.
+pub const SANDBOX: &str = "sandbox";
+/// Putting a question to the person.
+pub const QUESTION: &str = "question";
+
 /// Every permission that a rule can name, and `*` for all of them.
-pub const KNOWN: [&str; 7] = [READ, EDIT, BASH, WEBFETCH, EXTERNAL_DIRECTORY, DOOM_LOOP, "*"];
+pub const KNOWN: [&str; 9] =
+    [READ, EDIT, BASH, WEBFETCH, EXTERNAL_DIRECTORY, DOOM_LOOP, SANDBOX, QUESTION, "*"];
 
 /// Words that people try, and the permission they mean.
 const MEANT: [(&str, &str); 8] = [
@@ -205,7 +211,7 @@ mod tests {
         assert_eq!(
             message("edti:src/*"),
             "`edti:src/*` names no known permission: `edti` is not one of read, edit, bash, webfetch, \
-             external_directory, doom_loop, *; did you mean `edit:src/*`?"
+             external_directory, doom_loop, sandbox, question, *; did you mean `edit:src/*`?"
         );
         assert!(message("write:src/*").ends_with("did you mean `edit:src/*`?"));
         assert!(message("src/**").ends_with("did you mean `edit:src/**`?"));

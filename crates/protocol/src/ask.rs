@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::display::Display;
 use crate::id::{AskId, CallId, SessionId, TurnId};
+use crate::question::{Question, Said};
 
 /// A call that waits for a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -24,6 +25,9 @@ pub struct Ask {
     pub always: Vec<Grant>,
     /// What will happen, for the person to look at.
     pub display: Display,
+    /// What the model wants to know; the answer is [`Answer::Said`] then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<Question>,
 }
 
 /// One thing that needs a yes.
@@ -79,6 +83,12 @@ pub enum Answer {
         /// What the model should do instead.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
+    },
+    /// The answer to a question of the model.
+    Said {
+        /// What was said.
+        #[serde(flatten)]
+        said: Said,
     },
 }
 

@@ -245,9 +245,23 @@ pub struct Decision {
     /// The ask that a person answered, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ask: Option<AskId>,
+    /// Who decided.
+    #[serde(default)]
+    pub by: Decider,
     /// How long a person was waited for.
     #[serde(default)]
     pub waited_ms: u64,
+}
+
+/// Who decided about a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Decider {
+    /// Rules, modes and guards.
+    #[default]
+    Policy,
+    /// A person who was asked.
+    Person,
 }
 
 /// What became of a call.

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::display::Display;
+use crate::question::Question;
 
 /// One thing a call would do to the world. Paths are absolute, with `..` and
 /// symbolic links resolved as far as they exist.
@@ -43,6 +44,45 @@ pub enum Effect {
         /// What is asked of it.
         url: String,
     },
+    /// Runs a command of this call with more rights than commands have.
+    Widen {
+        /// Which.
+        right: Right,
+    },
+    /// Puts a question to the person.
+    Consult {
+        /// The question.
+        question: Question,
+    },
+}
+
+/// A right beyond those that a confined command has.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Right {
+    /// To reach other machines.
+    Network,
+    /// To change a file or what is below a directory.
+    Write {
+        /// Which.
+        #[serde(with = "crate::path_text")]
+        #[schemars(with = "String")]
+        path: PathBuf,
+    },
+    /// To do whatever the user can.
+    Unconfined,
+}
+
+impl Right {
+    /// As rules name it.
+    #[must_use]
+    pub fn resource(&self) -> String {
+        match self {
+            Self::Network => "network".to_owned(),
+            Self::Write { path } => format!("write {}", path.display()),
+            Self::Unconfined => "off".to_owned(),
+        }
+    }
 }
 
 /// How much harm an effect can do.
@@ -66,8 +106,9 @@ impl Effect {
         match self {
             Self::Read { .. } => Tier::Read,
             Self::Write { .. } => Tier::Write,
-            Self::Execute { .. } => Tier::Exec,
+            Self::Execute { .. } | Self::Widen { .. } => Tier::Exec,
             Self::Fetch { .. } => Tier::Net,
+            Self::Consult { .. } => Tier::Read,
         }
     }
 
@@ -78,6 +119,8 @@ impl Effect {
             Self::Read { path } | Self::Write { path } => path.display().to_string(),
             Self::Execute { command, .. } => command.clone(),
             Self::Fetch { url } => url.clone(),
+            Self::Widen { right } => right.resource(),
+            Self::Consult { question } => question.text.clone(),
         }
     }
 
@@ -85,6 +128,11 @@ impl Effect {
     #[must_use]
     pub fn conflicts_with(&self, other: &Effect) -> bool {
         match (self, other) {
+            // Only how a command runs, which is an effect by itself.
+            (Self::Widen { .. }, _) | (_, Self::Widen { .. }) => false,
+            // A person answers one question after the other.
+            (Self::Consult { .. }, Self::Consult { .. }) => true,
+            (Self::Consult { .. }, _) | (_, Self::Consult { .. }) => false,
             (Self::Execute { .. }, Self::Fetch { .. }) | (Self::Fetch { .. }, _) => false,
             (Self::Execute { .. }, _) | (_, Self::Execute { .. }) => true,
             (Self::Write { path: a }, Self::Write { path: b } | Self::Read { path: b })

@@ -8,7 +8,7 @@
 //! Layout: [`id`] names things; [`message`] is what a model is sent and says;
 //! [`entry`] is what the journal keeps; [`event`] is what faces are told;
 //! [`intent`] is what a tool would do; [`ask`] is a question to a person and
-//! the answer; [`display`] is how a call is shown; [`usage`] counts tokens;
+//! the answer, and [`question`] what the model asks; [`display`] is how a call is shown; [`usage`] counts tokens;
 //! [`transcript`] folds entries and events into what a face shows; [`service`]
 //! is the door.
 
@@ -20,17 +20,21 @@ pub mod id;
 pub mod intent;
 pub mod message;
 mod path_text;
+pub mod question;
 pub mod service;
 pub mod transcript;
 pub mod usage;
 
 pub use ask::{Answer, Ask, AskItem, Grant, Reply, Scope};
 pub use display::{Block, Display};
-pub use entry::{CallResult, CallStatus, Decision, Delivery, Entry, EntryBody, Finish, StopReason, Verdict};
+pub use entry::{
+    CallResult, CallStatus, Decider, Decision, Delivery, Entry, EntryBody, Finish, StopReason, Verdict,
+};
 pub use event::{Event, EventBody, PartKind, SessionState};
 pub use id::{ArtifactId, AskId, BlobId, CallId, EntryId, PartId, Seq, SessionId, Timestamp, TurnId};
-pub use intent::{Effect, Intent, Mode, Tier};
+pub use intent::{Effect, Intent, Mode, Right, Tier};
 pub use message::{Content, Message, ModelRef, ToolCall, ToolInput, ToolSpec};
+pub use question::{Choice, Question, Said, Selection};
 pub use service::{
     EventStream, OpenSession, Prompt, Service, ServiceError, SessionChange, SessionFilter, SessionInfo,
     Snapshot,

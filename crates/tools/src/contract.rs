@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use rein_protocol::{ArtifactId, CallStatus, Display, Intent, ToolSpec};
+use rein_protocol::{ArtifactId, CallStatus, Display, Intent, Said, ToolSpec};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -75,6 +75,8 @@ pub struct Scene {
     pub images: ImageSupport,
     /// Texts as the model saw them.
     pub snapshots: Arc<dyn Snapshots>,
+    /// What the person said to the question of this very call.
+    pub said: Option<Said>,
 }
 
 /// Whether a model can look at pictures.

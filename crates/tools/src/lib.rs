@@ -15,6 +15,7 @@
 //! `change`, `walk`, `ignored` and `near` are what several tools share.
 
 pub mod arguments;
+mod ask;
 pub mod bash;
 pub mod bound;
 mod change;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rein_protocol::ToolSpec;
 
+use crate::ask::AskUser;
 use crate::bash::Bash;
 use crate::contract::{Complaint, Tool};
 use crate::edit::Edit;
@@ -37,6 +38,7 @@ impl Registry {
             Arc::new(Bash),
             Arc::new(Glob),
             Arc::new(Grep),
+            Arc::new(AskUser),
         ])
     }
 
@@ -144,11 +146,11 @@ mod tests {
         assert_eq!(registry.nearest("Shell"), ["bash"]);
         assert_eq!(
             registry.unknown("read_fiel").0,
-            "There is no tool `read_fiel`. Did you mean `read`? The tools are: read, write, edit, bash, glob, grep."
+            "There is no tool `read_fiel`. Did you mean `read`? The tools are: read, write, edit, bash, glob, grep, ask."
         );
         assert_eq!(
             registry.unknown("browse").0,
-            "There is no tool `browse`. The tools are: read, write, edit, bash, glob, grep."
+            "There is no tool `browse`. The tools are: read, write, edit, bash, glob, grep, ask."
         );
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use rein_permission::mask;
 use rein_protocol::message::AssistantPart;
-use rein_protocol::{CallId, CallStatus, Decision, Effect, Entry, EntryBody, Verdict};
+use rein_protocol::{CallId, CallStatus, Decider, Decision, Effect, Entry, EntryBody, Verdict};
 use rein_store::SessionRecord;
 use serde_json::{Map, Value, json};
 
@@ -154,7 +154,7 @@ fn decided(decision: &Decision) -> Value {
 /// allowed without a rule and without a person, the mode allows.
 fn by(decision: &Decision) -> &'static str {
     let says = |words: &str| decision.reasons.iter().any(|reason| reason.contains(words));
-    if decision.ask.is_some() {
+    if decision.by == Decider::Person {
         "person"
     } else if says(" rule `") {
         "rule"
@@ -182,6 +182,8 @@ fn done(effects: &[Effect]) -> String {
                 Effect::Write { .. } => "write",
                 Effect::Execute { .. } => "$",
                 Effect::Fetch { .. } => "fetch",
+                Effect::Widen { .. } => "sandbox",
+                Effect::Consult { .. } => "ask",
             };
             format!("{verb} {}", effect.resource())
         })
@@ -228,7 +230,8 @@ mod tests {
 
     fn decision(reasons: &[&str], ask: Option<AskId>) -> Decision {
         let reasons = reasons.iter().map(|reason| (*reason).to_owned()).collect();
-        Decision { verdict: Verdict::Deny, reasons, ask, waited_ms: 7 }
+        let by = if ask.is_some() { Decider::Person } else { Decider::Policy };
+        Decision { verdict: Verdict::Deny, reasons, ask, by, waited_ms: 7 }
     }
 
     #[test]

@@ -82,6 +82,7 @@ fn refused(title: &str, told: &str) -> Vec<Act> {
         verdict: Verdict::Deny,
         reasons: vec!["mode `tight` asks".to_owned()],
         ask: None,
+        by: rein_protocol::Decider::Policy,
         waited_ms: 0,
     };
     let result = CallResult {

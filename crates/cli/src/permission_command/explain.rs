@@ -144,6 +144,8 @@ fn source(source: &Source) -> Value {
         Source::Mode(mode) => json!({ "type": "mode", "mode": mode.name() }),
         Source::Plan => json!({ "type": "plan" }),
         Source::Protected => json!({ "type": "protected" }),
+        Source::Sandbox => json!({ "type": "sandbox" }),
+        Source::Question => json!({ "type": "question" }),
         Source::Catastrophic => json!({ "type": "catastrophic" }),
         Source::Hazard(_) => json!({ "type": "hazard" }),
         Source::NotUnderstood => json!({ "type": "not_understood" }),

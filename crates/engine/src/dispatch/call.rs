@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use rein_protocol::{
-    ArtifactId, CallResult, CallStatus, Content, Display, EntryBody, Intent, ToolCall, ToolInput,
+    ArtifactId, CallResult, CallStatus, Content, Display, Effect, EntryBody, Intent, ToolCall, ToolInput,
 };
-use rein_tools::{Complaint, Outcome, Plan, arguments};
+use rein_tools::{Complaint, Outcome, Plan, Scene, arguments};
 
 use super::order::Place;
 use super::output::CallOutput;
 use super::{Desk, Ended};
-use crate::session::link::{Gate, GateRequest, Stopped};
+use crate::session::link::{Gate, GateRequest, Permit, Stopped};
 
 /// How long a tool may take to come to an end once it was told to stop.
 const STOP_GRACE: Duration = Duration::from_secs(5);
@@ -100,7 +100,7 @@ async fn pass_stations(
     };
     let intent = plan.intent().clone();
     match judge(desk, call, intent.clone(), doom).await? {
-        Gate::Go => Ok(run_plan(desk, call, plan, &intent).await),
+        Gate::Go { permit } => Ok(run_plan(desk, call, plan, &intent, *permit).await),
         closed => Ok(kept_back(call, intent, closed)),
     }
 }
@@ -115,18 +115,34 @@ async fn wrong(
 ) -> Result<Finished, Stopped> {
     let intent = Intent { effects: Vec::new(), display: Display::titled(call.tool.clone()) };
     let gate = match doom {
-        None => Gate::Go,
+        None => Gate::Go { permit: Box::default() },
         Some(finding) => judge(desk, call, intent.clone(), Some(finding)).await?,
     };
     Ok(match gate {
-        Gate::Go => Finished::unfinished(CallStatus::Failed, intent.display, "invalid call", complaint.0),
+        Gate::Go { .. } => {
+            Finished::unfinished(CallStatus::Failed, intent.display, "invalid call", complaint.0)
+        }
         closed => kept_back(call, intent, closed),
     })
 }
 
 async fn judge(desk: &Desk, call: &ToolCall, intent: Intent, doom: Option<String>) -> Result<Gate, Stopped> {
     let (turn, tool) = (desk.turn.clone(), call.tool.clone());
-    desk.link.gate(GateRequest { turn, call: call.id.clone(), tool, intent, doom }).await
+    let patience = intent.effects.iter().find_map(|effect| match effect {
+        Effect::Consult { question } => question.timeout.map(Duration::from_secs),
+        _ => None,
+    });
+    let gate = desk.link.gate(GateRequest { turn, call: call.id.clone(), tool, intent, doom });
+    let Some(patience) = patience else { return gate.await };
+    tokio::pin!(gate);
+    tokio::select! {
+        biased;
+        answer = &mut gate => answer,
+        () = tokio::time::sleep(patience) => {
+            desk.link.expire(call.id.clone()).await;
+            gate.await
+        }
+    }
 }
 
 /// The result of a call that was not let through.
@@ -140,7 +156,7 @@ fn kept_back(call: &ToolCall, intent: Intent, gate: Gate) -> Finished {
             result.ending = Ending::DoomLoop(text);
             result
         }
-        Gate::Withdrawn | Gate::Go => not_run(call),
+        Gate::Withdrawn | Gate::Go { .. } => not_run(call),
     }
 }
 
@@ -198,12 +214,19 @@ async fn plan(desk: &Desk, call: &ToolCall) -> Result<Box<dyn Plan>, Complaint> 
 }
 
 /// Runs what was allowed, shows what it prints, and stops it when told to.
-async fn run_plan(desk: &Desk, call: &ToolCall, plan: Box<dyn Plan>, intent: &Intent) -> Finished {
+async fn run_plan(
+    desk: &Desk,
+    call: &ToolCall,
+    plan: Box<dyn Plan>,
+    intent: &Intent,
+    permit: Permit,
+) -> Finished {
     let began = Instant::now();
     let output = CallOutput::new(call.id.clone(), desk.link.clone(), desk.bench.artifacts.clone());
     let mut sink = output.clone();
+    let scene = Scene { said: permit.said, ..desk.bench.scene.clone() };
     let outcome = {
-        let run = plan.run(&desk.bench.scene, &mut sink, &desk.cancel);
+        let run = plan.run(&scene, &mut sink, &desk.cancel);
         let overdue = stop_is_overdue(desk);
         tokio::pin!(run, overdue);
         let mut tick = tokio::time::interval(LIVE_TICK);

@@ -169,6 +169,10 @@ impl Actor {
             }
             Message::Emit { body } => self.hub.emit(body),
             Message::Gate { request, answer } => self.gate(*request, answer).await,
+            Message::Expire { call } => {
+                let settled = self.gatekeeper.expire(&call);
+                self.settle(settled).await;
+            }
             Message::EndTurn { turn, stop, message, answer } => {
                 // An interrupt that came with the last words counts.
                 let interrupted = self.is_interrupted() && self.closing.is_none();
@@ -342,7 +346,9 @@ impl Actor {
             self.model = Some(model.clone());
             bodies.push(EntryBody::ModelChanged { model });
         }
-        let mode = change.mode.filter(|mode| *mode != self.gatekeeper.mode());
+        let limit = self.parts.options.mode_limit.as_ref();
+        let wanted = change.mode.map(|mode| limit.map_or(mode, |limit| limit.applied_to(mode)));
+        let mode = wanted.filter(|mode| *mode != self.gatekeeper.mode());
         bodies.extend(mode.map(|mode| EntryBody::ModeChanged { mode }));
         self.append_for_service(bodies).await?;
         if let Some(mode) = mode {
@@ -411,7 +417,7 @@ impl Actor {
     async fn settle(&mut self, settled: Vec<Settled>) {
         for Settled { request, answer, decision, gate } in settled {
             let mut bodies = vec![EntryBody::Decided { call: request.call.clone(), decision }];
-            if matches!(gate, Gate::Go) {
+            if matches!(gate, Gate::Go { .. }) {
                 bodies.push(EntryBody::CallStarted { call: request.call, intent: request.intent });
             }
             if self.append(bodies).await.is_ok() {

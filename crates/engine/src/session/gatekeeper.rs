@@ -15,12 +15,12 @@ use rein_permission::{
     Action, Broker, Judgement, LayerKind, Outcome, PermissionError, Policy, Presence, Replied, Rule, refusal,
 };
 use rein_protocol::{
-    Answer, Ask, AskId, Decision, Display, Effect, Grant, Intent, Mode, Reply, Scope, ServiceError,
-    SessionId, TurnId, Verdict as Allowed,
+    Answer, Ask, AskId, CallId, Decider, Decision, Display, Effect, Grant, Intent, Mode, Reply, Scope,
+    ServiceError, SessionId, TurnId, Verdict as Allowed,
 };
 use tokio::sync::oneshot;
 
-use super::link::{Gate, GateRequest};
+use super::link::{Gate, GateRequest, Permit};
 use crate::options::EngineOptions;
 use crate::paths::FileSystemPaths;
 
@@ -132,7 +132,9 @@ impl Gatekeeper {
             None if judgement.action == Action::Ask => Verdict::Ask(self.ask(request, judgement, None)),
             None => {
                 let decision = decision(Allowed::Allow, judgement.reasons);
-                Verdict::Settled { decision, gate: Gate::Go }
+                let rights = self.policy.rights(&request.intent);
+                let permit = Box::new(Permit { rights, said: None });
+                Verdict::Settled { decision, gate: Gate::Go { permit } }
             }
         }
     }
@@ -157,6 +159,10 @@ impl Gatekeeper {
             items,
             always,
             display: request.intent.display.clone(),
+            question: request.intent.effects.iter().find_map(|effect| match effect {
+                Effect::Consult { question } => Some(question.clone()),
+                _ => None,
+            }),
         }
     }
 
@@ -208,6 +214,12 @@ impl Gatekeeper {
         }
     }
 
+    /// Lets the question of a call go unanswered.
+    pub(super) fn expire(&mut self, call: &CallId) -> Vec<Settled> {
+        let expired = self.broker.expire(call).into_iter().collect();
+        self.release(expired)
+    }
+
     /// Lets every waiting call go without running it.
     pub(super) fn withdraw_all(&mut self) {
         self.broker.withdraw_all();
@@ -223,7 +235,10 @@ impl Gatekeeper {
                 let waiting = self.waiting.remove(&settled.ask.id)?;
                 let sentence = settled.outcome.sentence();
                 let (verdict, gate) = match settled.outcome {
-                    Outcome::Allowed { .. } => (Allowed::Allow, Gate::Go),
+                    Outcome::Allowed { said, .. } => {
+                        let rights = self.policy.rights(&waiting.request.intent);
+                        (Allowed::Allow, Gate::Go { permit: Box::new(Permit { rights, said }) })
+                    }
                     Outcome::Rejected { message, because_of: None } => {
                         if message.is_none() {
                             self.ending = Some(waiting.request.turn.clone());
@@ -235,6 +250,7 @@ impl Gatekeeper {
                     }
                 };
                 let mut decision = decision(verdict, vec![sentence]);
+                decision.by = settled.by;
                 decision.ask = Some(settled.ask.id);
                 decision.waited_ms = u64::try_from(waiting.since.elapsed().as_millis()).unwrap_or(u64::MAX);
                 Some(Settled { request: waiting.request, answer: waiting.answer, decision, gate })
@@ -295,5 +311,5 @@ fn action_for(policy: &Policy, waiting: &HashMap<AskId, Waiting>, ask: &Ask) -> 
 }
 
 fn decision(verdict: Allowed, reasons: Vec<String>) -> Decision {
-    Decision { verdict, reasons, ask: None, waited_ms: 0 }
+    Decision { verdict, reasons, ask: None, by: Decider::Policy, waited_ms: 0 }
 }

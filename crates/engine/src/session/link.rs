@@ -7,8 +7,9 @@
 
 use std::sync::Arc;
 
+use rein_permission::Rights;
 use rein_protocol::{
-    CallId, Entry, EntryBody, EventBody, Intent, ModelRef, Prompt, Reply, ServiceError, SessionChange,
+    CallId, Entry, EntryBody, EventBody, Intent, ModelRef, Prompt, Reply, Said, ServiceError, SessionChange,
     SessionState, Snapshot, StopReason, TurnId,
 };
 use tokio::sync::{mpsc, oneshot};
@@ -66,6 +67,10 @@ pub(crate) enum Message {
         request: Box<GateRequest>,
         answer: oneshot::Sender<Gate>,
     },
+    /// The time for the answer to this call's question is over.
+    Expire {
+        call: CallId,
+    },
     EndTurn {
         turn: TurnId,
         stop: StopReason,
@@ -102,7 +107,7 @@ pub(crate) struct GateRequest {
 #[derive(Debug)]
 pub(crate) enum Gate {
     /// It may, and that it is about to run is durable.
-    Go,
+    Go { permit: Box<Permit> },
     /// A rule, a mode or the lack of a person says no, in these words for the model.
     Refused { text: String },
     /// A person says no.
@@ -111,6 +116,15 @@ pub(crate) enum Gate {
     DoomLoop { text: String },
     /// The turn was interrupted while the call waited.
     Withdrawn,
+}
+
+/// With what a call runs.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Permit {
+    /// What its commands may do beyond what all may.
+    pub(crate) rights: Rights,
+    /// What the person said, if the call put a question.
+    pub(crate) said: Option<Said>,
 }
 
 /// What follows the end of a turn.
@@ -161,6 +175,12 @@ impl Link {
 
     pub(crate) async fn gate(&self, request: GateRequest) -> Result<Gate, Stopped> {
         self.call(|answer| Message::Gate { request: Box::new(request), answer }).await
+    }
+
+    /// Lets the question of a call go unanswered.
+    pub(crate) async fn expire(&self, call: CallId) {
+        // An actor that is gone has let go of it already.
+        let _ = self.actor.send(Message::Expire { call }).await;
     }
 
     pub(crate) async fn end_turn(

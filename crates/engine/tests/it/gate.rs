@@ -3,7 +3,7 @@
 use rein_permission::{Action, LayerKind, Rule};
 use rein_protocol::ask::Grant;
 use rein_protocol::{
-    Answer, CallStatus, EntryBody, Mode, Reply, Scope, ServiceError, SessionChange, StopReason, Verdict,
+    Answer, CallStatus, EntryBody, Mode, Reply, Said, Scope, ServiceError, SessionChange, StopReason, Verdict,
 };
 use rein_testkit::{Project, Script, Turn};
 use serde_json::json;
@@ -197,4 +197,54 @@ async fn a_reply_to_an_ask_that_was_never_made_is_an_error() {
     let ask = rein_protocol::AskId::new();
     let reply = Reply { ask: ask.clone(), answer: Answer::Once };
     assert_eq!(stage.service.reply(&stage.session, reply).await, Err(ServiceError::UnknownAsk { ask }));
+}
+
+fn question() -> serde_json::Value {
+    json!({"question": "Which database?", "choices": ["sqlite", {"label": "postgres", "description": "a server"}]})
+}
+
+#[tokio::test]
+async fn a_question_waits_for_words_and_the_model_is_told_them() {
+    let script = Script::new().turn(Turn::call("ask", question())).turn(Turn::text("fine"));
+    let stage = Stage::with(Project::new(), script, Setup::interactive().in_mode(Mode::Free)).await;
+    let mut run = stage.start("go").await;
+    let ask = run.ask().await;
+    assert_eq!(ask.question.as_ref().map(|question| question.text.as_str()), Some("Which database?"));
+    let refused = stage.reply(&ask, Answer::Once).await;
+    assert!(matches!(refused, Err(ServiceError::Invalid { .. })), "{refused:?}");
+    let said = Said { chosen: vec!["postgres".to_owned()], text: Some("version 17".to_owned()) };
+    stage.reply(&ask, Answer::Said { said }).await.unwrap();
+    let transcript = run.finish().await;
+    assert_eq!(statuses(&transcript), [CallStatus::Completed]);
+    assert_eq!(stage.server.requests()[1].tool_results()[0].1, "The user answered: postgres\nversion 17");
+}
+
+#[tokio::test]
+async fn a_question_that_nobody_can_answer_is_refused_with_what_to_do() {
+    let script = Script::new().turn(Turn::call("ask", question())).turn(Turn::text("fine"));
+    let stage = Stage::with(Project::new(), script, Setup::default().in_mode(Mode::Free)).await;
+    let transcript = stage.run("go").await;
+    assert_eq!(statuses(&transcript), [CallStatus::Refused]);
+    let requests = stage.server.requests();
+    let told = requests[1].tool_results()[0].1.to_owned();
+    assert!(told.contains("nobody is here to answer") && told.contains("Decide yourself"), "{told}");
+}
+
+#[tokio::test]
+async fn no_face_chooses_a_mode_that_the_administrator_forbids() {
+    let limit = rein_config::ModeLimit { mode: Mode::Write, origin: rein_config::Origin::default_value() };
+    let setup = Setup { mode_limit: Some(limit), ..Setup::default() };
+    let stage = Stage::with(Project::new(), Script::new(), setup).await;
+    let change = SessionChange { model: None, mode: Some(Mode::Free) };
+    stage.service.change(&stage.session, change).await.unwrap();
+    let modes: Vec<Mode> = stage
+        .entries()
+        .await
+        .iter()
+        .filter_map(|entry| match &entry.body {
+            EntryBody::ModeChanged { mode } => Some(*mode),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(modes.last(), Some(&Mode::Write));
 }

@@ -24,6 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Setup {
     pub mode: Mode,
     pub presence: Presence,
+    pub mode_limit: Option<rein_config::ModeLimit>,
     pub layers: Vec<Layer>,
     pub settings: EngineSettings,
     pub tools: Registry,
@@ -37,6 +38,7 @@ impl Default for Setup {
         Self {
             mode: Mode::Tight,
             presence: Presence::Nobody,
+            mode_limit: None,
             layers: Vec::new(),
             settings,
             tools: Registry::builtin(),
@@ -167,6 +169,7 @@ fn engine(project: &Project, server: &ModelServer, store: &Store, setup: &Setup)
         settings: setup.settings.clone(),
         layers: setup.layers.clone(),
         presence: setup.presence,
+        mode_limit: setup.mode_limit.clone(),
         home: Some(project.home().to_owned()),
         protected: vec![project.rein_home().to_owned()],
         directories: Some(directories(project)),

@@ -2,7 +2,10 @@
 
 use rein_permission::{Action, Broker, Outcome, PermissionError, Replied, Rule, Settled};
 use rein_protocol::ask::Grant;
-use rein_protocol::{Answer, Ask, AskId, AskItem, CallId, Display, Reply, Scope, SessionId, TurnId};
+use rein_protocol::{
+    Answer, Ask, AskId, AskItem, CallId, Choice, Decider, Display, Question, Reply, Said, Scope, SessionId,
+    TurnId,
+};
 
 fn ask(session: &SessionId, file: &str) -> Ask {
     Ask {
@@ -13,6 +16,7 @@ fn ask(session: &SessionId, file: &str) -> Ask {
         items: vec![AskItem { permission: "edit".into(), pattern: file.into(), reason: "test".into() }],
         always: vec![Grant { permission: "edit".into(), pattern: file.into() }],
         display: Display::titled(format!("edit {file}")),
+        question: None,
     }
 }
 
@@ -39,7 +43,15 @@ fn never(_: &Ask, _: &[Rule]) -> Action {
 }
 
 fn allowed(ask: &Ask, reason: &str) -> Settled {
-    Settled { ask: ask.clone(), outcome: Outcome::Allowed { reason: reason.into() } }
+    Settled {
+        ask: ask.clone(),
+        outcome: Outcome::Allowed { reason: reason.into(), said: None },
+        by: Decider::Person,
+    }
+}
+
+fn followed(ask: &Ask, reason: &str) -> Settled {
+    Settled { by: Decider::Policy, ..allowed(ask, reason) }
 }
 
 fn left(broker: &Broker) -> Vec<Ask> {
@@ -71,7 +83,7 @@ fn always_grants_and_settles_what_is_allowed_by_it_in_the_same_session() {
         rules: vec![Rule::granted(&a.always[0])],
         settled: vec![
             allowed(&a, "a person allowed it for this session"),
-            allowed(&again, "a person allowed such calls for this session while this one waited"),
+            followed(&again, "a person allowed such calls for this session while this one waited"),
         ],
     };
     assert_eq!(replied, expected);
@@ -122,7 +134,10 @@ fn a_rejection_takes_the_rest_of_the_session_along_and_its_words_stay_with_it() 
             replied,
             Replied {
                 rules: vec![],
-                settled: vec![Settled { ask: a, outcome: direct }, Settled { ask: b, outcome: cascade }]
+                settled: vec![
+                    Settled { ask: a, outcome: direct, by: Decider::Person },
+                    Settled { ask: b, outcome: cascade, by: Decider::Policy },
+                ]
             }
         );
         assert_eq!(left(&broker), [other]);
@@ -170,7 +185,7 @@ fn a_change_of_mode_settles_what_it_allows() {
     let judge = |ask: &Ask| if ask.id == b.id { Action::Allow } else { Action::Deny };
     assert_eq!(
         broker.settle_allowed(&session, "mode `write` allows it", judge),
-        [allowed(&b, "mode `write` allows it")]
+        [followed(&b, "mode `write` allows it")]
     );
     assert_eq!(left(&broker), [a]);
 }
@@ -191,4 +206,55 @@ fn an_outcome_reads_as_a_sentence() {
         rejected(None, Some(&a)),
         "rejected because the person rejected `edit a`, for which this call was waiting too"
     );
+}
+
+fn question(session: &SessionId) -> Ask {
+    let choice = |label: &str| Choice { label: label.into(), description: None };
+    let question = Question {
+        text: "Which?".into(),
+        choices: vec![choice("one"), choice("two")],
+        selection: rein_protocol::Selection::One,
+        timeout: Some(5),
+    };
+    Ask { always: vec![], question: Some(question), ..ask(session, "question") }
+}
+
+#[test]
+fn a_question_takes_its_choices_or_words_and_nothing_else() {
+    let asked = question(&SessionId::new());
+    let said = |chosen: &[&str], text: Option<&str>| Said {
+        chosen: chosen.iter().map(|label| (*label).to_owned()).collect(),
+        text: text.map(str::to_owned),
+    };
+    for fitting in [said(&["two"], None), said(&[], Some("neither")), said(&["one"], Some("for now"))] {
+        let replied = waiting([&asked]).reply(&reply(&asked, Answer::Said { said: fitting.clone() }), never);
+        let settled = replied.unwrap().settled;
+        let outcome =
+            Outcome::Allowed { reason: "a person answered the question".into(), said: Some(fitting) };
+        assert_eq!(settled, [Settled { ask: asked.clone(), outcome, by: Decider::Person }]);
+    }
+    let wrong = [said(&[], None), said(&[], Some("  ")), said(&["three"], None), said(&["one", "two"], None)];
+    let answers = wrong.map(|said| Answer::Said { said }).into_iter().chain([Answer::Once, always()]);
+    for answer in answers {
+        let mut broker = waiting([&asked]);
+        let refused = broker.reply(&reply(&asked, answer), never);
+        assert_eq!(refused, Err(PermissionError::WrongAnswer { ask: asked.id.clone() }));
+        assert_eq!(left(&broker), [asked.clone()]);
+    }
+    let permission = ask(&SessionId::new(), "a");
+    let words = Answer::Said { said: said(&[], Some("yes")) };
+    let refused = waiting([&permission]).reply(&reply(&permission, words), never);
+    assert_eq!(refused, Err(PermissionError::WrongAnswer { ask: permission.id }));
+}
+
+#[test]
+fn a_question_expires_without_an_answer_and_a_permission_does_not() {
+    let session = SessionId::new();
+    let (asked, permission) = (question(&session), ask(&session, "a"));
+    let mut broker = waiting([&asked, &permission]);
+    assert_eq!(broker.expire(&permission.call), None);
+    let expired = broker.expire(&asked.call).unwrap();
+    assert_eq!(expired.by, Decider::Policy);
+    assert!(matches!(expired.outcome, Outcome::Allowed { said: Some(said), .. } if said.is_empty()));
+    assert_eq!(left(&broker), [permission]);
 }

@@ -6,4 +6,5 @@ mod broker;
 mod cases;
 mod commands;
 mod properties;
+mod rights;
 mod table;

@@ -188,6 +188,7 @@ fn an_ask_waits_until_its_call_is_decided_or_its_process_is_gone() {
         items: vec![AskItem { permission: "bash".into(), pattern: "ls".into(), reason: "mode".into() }],
         always: vec![],
         display: Display::titled("$ ls"),
+        question: None,
     };
     story.entry(EntryBody::Asked { ask: ask.clone() });
     assert_eq!(story.replayed().asks, std::slice::from_ref(&ask));
@@ -195,7 +196,13 @@ fn an_ask_waits_until_its_call_is_decided_or_its_process_is_gone() {
     story.entry(EntryBody::Recovered { message: "died".to_owned() });
     assert_eq!(story.replayed().asks, []);
     story.events.truncate(before);
-    let decision = Decision { verdict: Verdict::Allow, reasons: vec![], ask: Some(ask.id), waited_ms: 5 };
+    let decision = Decision {
+        verdict: Verdict::Allow,
+        reasons: vec![],
+        ask: Some(ask.id),
+        by: crate::Decider::Person,
+        waited_ms: 5,
+    };
     story.entry(EntryBody::Decided { call: call.id, decision });
     assert_eq!(story.replayed().asks, []);
 }

@@ -5,9 +5,9 @@ use std::path::Path;
 use rein_protocol::ask::Grant;
 use rein_protocol::message::AssistantPart;
 use rein_protocol::{
-    ArtifactId, Ask, AskId, AskItem, BlobId, Block, CallId, CallResult, CallStatus, Content, Cost, Decision,
-    Delivery, Display, Effect, Entry, EntryBody, EntryId, Finish, Intent, Mode, ModelRef, PartId, Seq,
-    SessionId, StopReason, Timestamp, ToolCall, ToolInput, TurnId, Usage, Verdict,
+    ArtifactId, Ask, AskId, AskItem, BlobId, Block, CallId, CallResult, CallStatus, Content, Cost, Decider,
+    Decision, Delivery, Display, Effect, Entry, EntryBody, EntryId, Finish, Intent, Mode, ModelRef, PartId,
+    Seq, SessionId, StopReason, Timestamp, ToolCall, ToolInput, TurnId, Usage, Verdict,
 };
 use rein_store::{NewSession, Store, StoreOptions};
 use serde_json::json;
@@ -145,6 +145,7 @@ pub fn every_body(session: &SessionId) -> Vec<EntryBody> {
                 }],
                 always: vec![Grant { permission: "bash".into(), pattern: "make *".into() }],
                 display: display(),
+                question: None,
             },
         },
         EntryBody::Decided {
@@ -153,6 +154,7 @@ pub fn every_body(session: &SessionId) -> Vec<EntryBody> {
                 verdict: Verdict::Allow,
                 reasons: vec!["a person said so".into()],
                 ask: Some(ask),
+                by: Decider::Person,
                 waited_ms: 17,
             },
         },

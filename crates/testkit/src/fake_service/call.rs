@@ -165,6 +165,7 @@ impl FakeCall {
             items: self.items.clone(),
             always: self.always.clone(),
             display: self.intent.display.clone(),
+            question: None,
         })
     }
 }

@@ -13,8 +13,8 @@ use rein_protocol::message::{AssistantPart, Content, ModelRef};
 use rein_protocol::service::{OpenSession, Prompt, ServiceError, SessionChange, SessionInfo, Snapshot};
 use rein_protocol::transcript::{Liveness, QueuedMessage};
 use rein_protocol::{
-    Answer, Ask, CallId, CallStatus, Cost, Decision, Delivery, Display, EntryBody, EntryId, Finish, Mode,
-    Reply, Seq, SessionId, StopReason, Timestamp, TurnId, Usage, Verdict,
+    Answer, Ask, CallId, CallStatus, Cost, Decider, Decision, Delivery, Display, EntryBody, EntryId, Finish,
+    Mode, Reply, Seq, SessionId, StopReason, Timestamp, TurnId, Usage, Verdict,
 };
 
 use super::act::{Act, Beat, entry_in_turn, event_in_turn};
@@ -181,6 +181,7 @@ impl Session {
         };
         let (verdict, reason) = match reply.answer {
             Answer::Once => (Verdict::Allow, "a person said yes"),
+            Answer::Said { .. } => (Verdict::Allow, "a person answered the question"),
             Answer::Always { .. } => (Verdict::Allow, "a person said yes, always"),
             Answer::Reject { message: Some(message) } => {
                 self.objections.insert(ask.call.clone(), message);
@@ -191,8 +192,13 @@ impl Session {
                 (Verdict::Deny, "a person said no")
             }
         };
-        let decision =
-            Decision { verdict, reasons: vec![reason.to_owned()], ask: Some(ask.id), waited_ms: 0 };
+        let decision = Decision {
+            verdict,
+            reasons: vec![reason.to_owned()],
+            ask: Some(ask.id),
+            by: Decider::Person,
+            waited_ms: 0,
+        };
         self.log.append(EntryBody::Decided { call: ask.call, decision });
         Ok(())
     }
@@ -340,7 +346,8 @@ impl Session {
         }
         if !call.needs_yes() {
             let reasons = vec!["the script says so".to_owned()];
-            let decision = Decision { verdict: Verdict::Allow, reasons, ask: None, waited_ms: 0 };
+            let decision =
+                Decision { verdict: Verdict::Allow, reasons, ask: None, by: Decider::Policy, waited_ms: 0 };
             self.log.append(EntryBody::Decided { call: call.id.clone(), decision });
         }
         for beat in call.run().into_iter().rev() {
