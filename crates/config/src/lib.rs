@@ -58,6 +58,9 @@ pub use permission::{Action, FormReader, FormRule, PermissionLayer, PermissionRu
 pub use provider::{KeyEnvironment, ModelSettings, ProviderSettings, VariableName};
 pub use reference::reference;
 pub use secret::{Secret, ServerUrl};
-pub use settings::{BashSettings, Durability, NetworkSettings, RetrySettings, Settings, StoreSettings};
+pub use settings::{
+    BashSettings, Confine, Durability, NetworkAccess, NetworkSettings, RetrySettings, SandboxMeans,
+    SandboxSettings, SearchBackend, SearchSettings, Settings, StoreSettings, WebSettings, WhenUnavailable,
+};
 pub use shape::schema;
 pub use show::ShowOrigin;

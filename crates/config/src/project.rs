@@ -111,6 +111,8 @@ fn reason(path: &[String]) -> &'static str {
         Some("provider") => "it could send your keys and your code elsewhere",
         Some("shell") => "it could run a program of its own with every command",
         Some("network") => "it could read what you send",
+        Some("sandbox") => "it could let commands out of their sandbox",
+        Some("web") => "it could make your machine fetch from your own network",
         Some("store") => "your sessions are kept for all projects alike",
         _ => "it is for you to decide",
     }

@@ -39,19 +39,38 @@ fn nothing_set_is_the_defaults() {
     mode = "tight"  # default
     max_steps = 125  # default
     bash.timeout = 120  # default
+    bash.background_after = 60  # default
+    bash.most_jobs = 16  # default
+    bash.output_mb = 1024  # default
+    sandbox.confine = "on"  # default
+    sandbox.unavailable = "ask"  # default
+    sandbox.network = "as_needed"  # default
+    sandbox.means = "auto"  # default
+    sandbox.caches = true  # default
+    sandbox.writable = []  # default
+    sandbox.hidden = []  # default
+    sandbox.keep_variables = []  # default
+    sandbox.temporary_mb = 4096  # default
+    sandbox.processes = 1024  # default
     network.connect_timeout = 10  # default
     network.idle_timeout = 120  # default
     retry.attempts = 5  # default
     retry.base_delay_ms = 2000  # default
     store.durability = "second"  # default
+    web.allow_private = []  # default
+    web.timeout = 30  # default
+    web.size_mb = 5  # default
     # model is not set
     # shell is not set
     # network.proxy is not set
+    # web.search.backend is not set
+    # web.search.endpoint is not set
+    # web.search.key_env is not set
     "#);
 }
 
 #[test]
-fn every_key_without_a_made_up_name_has_a_variable() {
+fn every_single_value_without_a_made_up_name_has_a_variable() {
     let mut fixture = Fixture::new();
     for (name, value) in [
         ("REIN_MODEL", "openai/gpt-5"),
@@ -59,6 +78,21 @@ fn every_key_without_a_made_up_name_has_a_variable() {
         ("REIN_MAX_STEPS", "1"),
         ("REIN_SHELL", "/bin/dash"),
         ("REIN_BASH_TIMEOUT", "2"),
+        ("REIN_BASH_BACKGROUND_AFTER", "0"),
+        ("REIN_BASH_MOST_JOBS", "7"),
+        ("REIN_BASH_OUTPUT_MB", "8"),
+        ("REIN_SANDBOX_CONFINE", "off"),
+        ("REIN_SANDBOX_UNAVAILABLE", "refuse"),
+        ("REIN_SANDBOX_NETWORK", "on"),
+        ("REIN_SANDBOX_MEANS", "builtin"),
+        ("REIN_SANDBOX_CACHES", "false"),
+        ("REIN_SANDBOX_TEMPORARY_MB", "9"),
+        ("REIN_SANDBOX_PROCESSES", "10"),
+        ("REIN_WEB_TIMEOUT", "11"),
+        ("REIN_WEB_SIZE_MB", "12"),
+        ("REIN_WEB_SEARCH_BACKEND", "searxng"),
+        ("REIN_WEB_SEARCH_ENDPOINT", "http://localhost:8888"),
+        ("REIN_WEB_SEARCH_KEY_ENV", "SEARCH_KEY"),
         ("REIN_NETWORK_CONNECT_TIMEOUT", "3"),
         ("REIN_NETWORK_IDLE_TIMEOUT", "4"),
         ("REIN_NETWORK_PROXY", "socks5://ada:hunter2@localhost:1080"),
@@ -73,11 +107,12 @@ fn every_key_without_a_made_up_name_has_a_variable() {
         fixture = fixture.variable(name, value);
     }
     let loaded = fixture.load();
-    assert!(
-        loaded.origins.values().all(|origin| origin.source == Source::Environment),
-        "{:?}",
-        loaded.origins
-    );
+    // A list has its place in a file.
+    let lists = ["sandbox.writable", "sandbox.hidden", "sandbox.keep_variables", "web.allow_private"];
+    for (key, origin) in &loaded.origins {
+        let expected = if lists.contains(&key.as_str()) { Source::Default } else { Source::Environment };
+        assert_eq!(origin.source, expected, "{key}");
+    }
     assert!(loaded.permission.is_empty());
     assert_eq!(loaded.settings.mode, Mode::Plan);
     assert_eq!(loaded.settings.store.durability, Durability::Every);
@@ -87,12 +122,31 @@ fn every_key_without_a_made_up_name_has_a_variable() {
     max_steps = 1  # $REIN_MAX_STEPS
     shell = "/bin/dash"  # $REIN_SHELL
     bash.timeout = 2  # $REIN_BASH_TIMEOUT
+    bash.background_after = 0  # $REIN_BASH_BACKGROUND_AFTER
+    bash.most_jobs = 7  # $REIN_BASH_MOST_JOBS
+    bash.output_mb = 8  # $REIN_BASH_OUTPUT_MB
+    sandbox.confine = "off"  # $REIN_SANDBOX_CONFINE
+    sandbox.unavailable = "refuse"  # $REIN_SANDBOX_UNAVAILABLE
+    sandbox.network = "on"  # $REIN_SANDBOX_NETWORK
+    sandbox.means = "builtin"  # $REIN_SANDBOX_MEANS
+    sandbox.caches = false  # $REIN_SANDBOX_CACHES
+    sandbox.writable = []  # default
+    sandbox.hidden = []  # default
+    sandbox.keep_variables = []  # default
+    sandbox.temporary_mb = 9  # $REIN_SANDBOX_TEMPORARY_MB
+    sandbox.processes = 10  # $REIN_SANDBOX_PROCESSES
     network.connect_timeout = 3  # $REIN_NETWORK_CONNECT_TIMEOUT
     network.idle_timeout = 4  # $REIN_NETWORK_IDLE_TIMEOUT
     network.proxy = "socks5://********@localhost:1080"  # $REIN_NETWORK_PROXY
     retry.attempts = 5  # $REIN_RETRY_ATTEMPTS
     retry.base_delay_ms = 6  # $REIN_RETRY_BASE_DELAY_MS
     store.durability = "every"  # $REIN_STORE_DURABILITY
+    web.allow_private = []  # default
+    web.timeout = 11  # $REIN_WEB_TIMEOUT
+    web.size_mb = 12  # $REIN_WEB_SIZE_MB
+    web.search.backend = "searxng"  # $REIN_WEB_SEARCH_BACKEND
+    web.search.endpoint = "http://localhost:8888"  # $REIN_WEB_SEARCH_ENDPOINT
+    web.search.key_env = "SEARCH_KEY"  # $REIN_WEB_SEARCH_KEY_ENV
     "#);
 }
 

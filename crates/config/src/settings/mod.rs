@@ -6,6 +6,9 @@
 //! `"yes"`, or `"narrower"` where `project` compares the value with the user's.
 //! Permissions are not a field: they are rules in layers, see `permission`.
 
+mod sandbox;
+mod web;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -15,6 +18,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::provider::ProviderSettings;
 use crate::secret::ServerUrl;
+
+pub use sandbox::{Confine, NetworkAccess, SandboxMeans, SandboxSettings, WhenUnavailable};
+pub use web::{SearchBackend, SearchSettings, WebSettings};
 
 /// Settings of rein.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -36,12 +42,16 @@ pub struct Settings {
     pub shell: Option<PathBuf>,
     /// Running commands.
     pub bash: BashSettings,
+    /// Confining commands.
+    pub sandbox: SandboxSettings,
     /// Talking to servers.
     pub network: NetworkSettings,
     /// Trying again after errors that pass.
     pub retry: RetrySettings,
     /// Keeping sessions.
     pub store: StoreSettings,
+    /// Reading the web.
+    pub web: WebSettings,
     /// Providers of models by name: more of them, or other values for those that rein knows.
     #[schemars(extend("x-rein-entry" = "PROVIDER", "propertyNames" = { "pattern": "^[^/]+$" }))]
     pub provider: BTreeMap<String, ProviderSettings>,
@@ -55,9 +65,11 @@ impl Default for Settings {
             max_steps: 125,
             shell: None,
             bash: BashSettings::default(),
+            sandbox: SandboxSettings::default(),
             network: NetworkSettings::default(),
             retry: RetrySettings::default(),
             store: StoreSettings::default(),
+            web: WebSettings::default(),
             provider: BTreeMap::new(),
         }
     }
@@ -70,11 +82,20 @@ pub struct BashSettings {
     /// Seconds that a command may run if the model does not say how long.
     #[schemars(range(min = 1, max = 3600), extend("x-rein-project" = "yes"))]
     pub timeout: u32,
+    /// Seconds after which a command that still runs goes on in the background; 0 means never.
+    #[schemars(range(min = 0, max = 3600), extend("x-rein-project" = "yes"))]
+    pub background_after: u32,
+    /// How many commands may run in the background at once.
+    #[schemars(range(min = 1, max = 1000))]
+    pub most_jobs: u32,
+    /// Megabytes of a command's output that are kept; the rest is counted.
+    #[schemars(range(min = 1, max = 1048576))]
+    pub output_mb: u32,
 }
 
 impl Default for BashSettings {
     fn default() -> Self {
-        Self { timeout: 120 }
+        Self { timeout: 120, background_after: 60, most_jobs: 16, output_mb: 1024 }
     }
 }
 
