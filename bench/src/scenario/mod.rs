@@ -5,6 +5,7 @@
 //! libraries are in memory.
 
 mod answer;
+mod judge;
 mod output;
 mod resume;
 mod session;
@@ -74,6 +75,12 @@ pub const ALL: &[Scenario] = &[
         about: "one bash call that prints 1 GB; only with --large",
         cost: Cost::Large,
         measure: output::measure_large,
+    },
+    Scenario {
+        name: judge::NAME,
+        about: "one command line judged against 1 000 rules",
+        cost: Cost::Usual,
+        measure: judge::measure,
     },
     Scenario { name: size::NAME, about: "the binary itself", cost: Cost::Usual, measure: size::measure },
 ];

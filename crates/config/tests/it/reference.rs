@@ -37,7 +37,19 @@ fn the_schema_is_stable_describes_everything_and_refuses_unknown_keys() {
     let places: Vec<&str> = found.iter().map(|(place, _)| place.as_str()).collect();
     assert_eq!(
         places,
-        ["", ".bash", ".sandbox", ".network", ".retry", ".store", ".web", ".web.search", ".provider.*", ".provider.*.models.*", ".permission"]
+        [
+            "",
+            ".bash",
+            ".sandbox",
+            ".network",
+            ".retry",
+            ".store",
+            ".web",
+            ".web.search",
+            ".provider.*",
+            ".provider.*.models.*",
+            ".permission"
+        ]
     );
     for (place, table) in found {
         assert_eq!(table["additionalProperties"], false, "{place}");
