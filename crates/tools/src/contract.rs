@@ -119,6 +119,10 @@ pub trait ArtifactSource: Send + Sync {
 pub trait Output: Send {
     /// Takes bytes that need not be whole lines or valid UTF-8.
     fn write(&mut self, bytes: &[u8]);
+
+    /// Says that what is written from now on is what a program prints on a terminal: see
+    /// [`Bounder::expect_terminal`](crate::bound::Bounder::expect_terminal).
+    fn expect_terminal(&mut self) {}
 }
 
 /// What became of a call that ran.

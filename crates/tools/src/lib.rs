@@ -10,7 +10,8 @@
 //! leads elsewhere by then.
 //!
 //! Layout: [`contract`] is the two steps; [`registry`] the one list of tools;
-//! [`arguments`] reads what a model wrote; [`bound`] keeps output small;
+//! [`arguments`] reads what a model wrote; [`bound`] keeps output small, and
+//! [`terminal`] makes text of it;
 //! [`memory`] knows which files were read; `path`, `files`, `text`, `diff`,
 //! `change`, `walk`, `ignored` and `near` are what several tools share.
 
@@ -31,6 +32,7 @@ mod path;
 mod read;
 pub mod registry;
 mod schema;
+pub mod terminal;
 mod text;
 mod walk;
 mod write;
