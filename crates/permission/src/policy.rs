@@ -135,7 +135,7 @@ impl Policy {
     fn details(&self, effect: &Effect) -> Vec<Detail> {
         let needs = Need::of(effect, self.places()).into_iter();
         let mut details: Vec<Detail> = needs.map(|need| self.decide(&need)).collect();
-        if let Effect::Execute { command, cwd } = effect {
+        if let Effect::Execute { command, cwd, .. } = effect {
             details.extend(self.command_line(command, cwd));
         }
         details

@@ -216,7 +216,7 @@ impl Transcript {
                     item.output.push_str(delta);
                 }
             }
-            EventBody::Retrying { .. } | EventBody::Broken { .. } => {}
+            EventBody::Job { .. } | EventBody::Retrying { .. } | EventBody::Broken { .. } => {}
         }
     }
 

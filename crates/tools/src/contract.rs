@@ -10,6 +10,8 @@ use rein_protocol::{ArtifactId, CallStatus, Display, Intent, ToolSpec};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::bash::SharedShellState;
+use crate::jobs::Jobs;
 use crate::memory::FileMemory;
 
 /// Something that a model can call.
@@ -75,6 +77,10 @@ pub struct Scene {
     pub images: ImageSupport,
     /// Texts as the model saw them.
     pub snapshots: Arc<dyn Snapshots>,
+    /// The commands that run.
+    pub jobs: Arc<Jobs>,
+    /// What commands left behind for later ones.
+    pub shell_state: Arc<SharedShellState>,
 }
 
 /// Whether a model can look at pictures.

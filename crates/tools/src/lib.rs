@@ -12,7 +12,7 @@
 //! Layout: [`contract`] is the two steps; [`registry`] the one list of tools;
 //! [`arguments`] reads what a model wrote; [`bound`] keeps output small, and
 //! [`terminal`] makes text of it;
-//! [`memory`] knows which files were read; `path`, `files`, `text`, `diff`,
+//! [`jobs`] runs commands; [`memory`] knows which files were read; `path`, `files`, `text`, `diff`,
 //! `change`, `walk`, `ignored` and `near` are what several tools share.
 
 pub mod arguments;
@@ -26,6 +26,8 @@ mod files;
 mod glob;
 mod grep;
 mod ignored;
+mod job;
+pub mod jobs;
 pub mod memory;
 mod near;
 mod path;
@@ -37,9 +39,11 @@ mod text;
 mod walk;
 mod write;
 
+pub use bash::SharedShellState;
 pub use contract::{
     ArtifactSource, Complaint, ImageSupport, NoSnapshots, Outcome, Output, Picture, Plan, Scene, Snapshots,
     Tool,
 };
+pub use jobs::{JobSettings, Jobs};
 pub use memory::FileMemory;
 pub use registry::Registry;

@@ -10,6 +10,7 @@ use crate::contract::{Complaint, Tool};
 use crate::edit::Edit;
 use crate::glob::Glob;
 use crate::grep::Grep;
+use crate::job::JobTool;
 use crate::near;
 use crate::read::Read;
 use crate::write::Write;
@@ -35,6 +36,7 @@ impl Registry {
             Arc::new(Write),
             Arc::new(Edit),
             Arc::new(Bash),
+            Arc::new(JobTool),
             Arc::new(Glob),
             Arc::new(Grep),
         ])
@@ -144,11 +146,11 @@ mod tests {
         assert_eq!(registry.nearest("Shell"), ["bash"]);
         assert_eq!(
             registry.unknown("read_fiel").0,
-            "There is no tool `read_fiel`. Did you mean `read`? The tools are: read, write, edit, bash, glob, grep."
+            "There is no tool `read_fiel`. Did you mean `read`? The tools are: read, write, edit, bash, job, glob, grep."
         );
         assert_eq!(
             registry.unknown("browse").0,
-            "There is no tool `browse`. The tools are: read, write, edit, bash, glob, grep."
+            "There is no tool `browse`. The tools are: read, write, edit, bash, job, glob, grep."
         );
     }
 

@@ -115,7 +115,7 @@ impl Subject {
         let path = |path: &Path| resolved(&policy.workspace.join(path));
         match self {
             Self::Command(command) => {
-                Some(Effect::Execute { command: command.clone(), cwd: policy.workspace.clone() })
+                Some(Effect::Execute { command: command.clone(), cwd: policy.workspace.clone(), prelude: String::new() })
             }
             Self::Edit(file) => Some(Effect::Write { path: path(file) }),
             Self::Read(file) => Some(Effect::Read { path: path(file) }),

@@ -84,6 +84,8 @@ fn workbench(parts: &Parts, session: &SessionId, workspace: &Path, transcript: &
         may_read: gatekeeper::read_filter(&parts.options, workspace),
         images: rein_tools::ImageSupport::Refused,
         snapshots: Arc::new(rein_tools::NoSnapshots),
+        jobs: Arc::default(),
+        shell_state: Arc::default(),
     };
     let today = jiff::Zoned::now().strftime("%Y-%m-%d").to_string();
     Workbench {

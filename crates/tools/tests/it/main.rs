@@ -78,6 +78,8 @@ impl Stage {
             may_read: Arc::new(|_| true),
             images: rein_tools::ImageSupport::Accepted,
             snapshots: Arc::new(rein_tools::NoSnapshots),
+            jobs: Arc::default(),
+            shell_state: Arc::default(),
         };
         Self { _directory: directory, root, scene, artifacts }
     }
