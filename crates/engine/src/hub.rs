@@ -192,7 +192,7 @@ impl State {
                 EntryBody::TurnEnded { .. } => self.open_output.clear(),
                 _ => {}
             },
-            EventBody::Retrying { .. } | EventBody::Broken { .. } => {}
+            EventBody::Job { .. } | EventBody::Retrying { .. } | EventBody::Broken { .. } => {}
         }
     }
 
@@ -262,6 +262,7 @@ fn weight(body: &EventBody) -> usize {
         EventBody::PartDelta { delta, .. } | EventBody::CallOutput { delta, .. } => delta.len(),
         // Entries are in the store anyway; a large one should not push out many small ones for long.
         EventBody::Entry { .. } => 512,
+        EventBody::Job { job } => job.command.len(),
         EventBody::Retrying { error, .. } => error.len(),
         EventBody::Broken { message } => message.len(),
     }

@@ -200,6 +200,7 @@ impl Service for Engine {
             info: info(record, transcript.state(Liveness::Dead)),
             entries,
             asks: transcript.asks,
+            jobs: Vec::new(),
             open: Vec::new(),
             seq: transcript.seq,
             usage: transcript.usage,

@@ -4,6 +4,7 @@
 //! answer holds for the line. What is dangerous or not understood has a detail
 //! of its own, which no rule can allow.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -22,9 +23,17 @@ use crate::rule::{Action, BASH, EDIT, READ};
 const SHOWN: usize = 120;
 
 impl Policy {
-    /// Every detail of a command line that runs in `cwd`.
-    pub(crate) fn command_line(&self, command: &str, cwd: &Path) -> Vec<Detail> {
-        self.analyzed(command, &self.analysis(command, cwd))
+    /// Every detail of a command line that runs in `cwd`, in a shell that has gone through `prelude`.
+    pub(crate) fn command_line(&self, command: &str, cwd: &Path, prelude: &str) -> Vec<Detail> {
+        let text = in_full(prelude, command);
+        let mut details = self.analyzed(&text, &self.analysis(&text, cwd));
+        // Places are those of the line that the person sees.
+        let before = text.len() - command.len();
+        for detail in &mut details {
+            let inside = detail.span.filter(|span| span.start >= before);
+            detail.span = inside.map(|span| Span { start: span.start - before, end: span.end - before });
+        }
+        details
     }
 
     /// What the command line would do.
@@ -301,6 +310,14 @@ impl Policy {
         }
         let lifts = if denied { Vec::new() } else { vec![Lift::Mode(Mode::Free)] };
         detail(need, Action::Ask, reason, Source::NotUnderstood, lifts)
+    }
+}
+
+/// What the shell reads: what it already knows, and then the line.
+pub(crate) fn in_full<'t>(prelude: &str, command: &'t str) -> Cow<'t, str> {
+    match prelude.is_empty() {
+        true => Cow::Borrowed(command),
+        false => Cow::Owned(format!("{prelude}\n{command}")),
     }
 }
 

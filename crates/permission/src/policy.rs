@@ -153,7 +153,9 @@ impl Policy {
         let needs = Need::of(effect, self.places()).into_iter();
         let mut details: Vec<Detail> = needs.map(|need| self.decide(&need)).collect();
         match effect {
-            Effect::Execute { command, cwd } => details.extend(self.command_line(command, cwd)),
+            Effect::Execute { command, cwd, prelude } => {
+                details.extend(self.command_line(command, cwd, prelude));
+            }
             Effect::Widen { right } => details.extend(self.widened(right)),
             Effect::Consult { question } => details.push(self.question(question)),
             Effect::Read { .. } | Effect::Write { .. } | Effect::Fetch { .. } => {}

@@ -173,7 +173,7 @@ mod tests {
     }
 
     fn run(command: &str) -> Effect {
-        Effect::Execute { command: command.into(), cwd: "/w".into() }
+        Effect::Execute { command: command.into(), cwd: "/w".into(), prelude: String::new() }
     }
 
     fn refused(policy: &Policy, effects: &[Effect]) -> String {

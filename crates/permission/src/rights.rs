@@ -62,8 +62,9 @@ impl Policy {
                     Right::Write { path } => rights.writable.push(self.paths.resolve(path)),
                     Right::Unconfined => rights.walls = Walls::Down,
                 },
-                Effect::Execute { command, cwd } => {
-                    self.add_rights(&self.analysis(command, cwd), &mut rights)
+                Effect::Execute { command, cwd, prelude } => {
+                    let text = crate::command::in_full(prelude, command);
+                    self.add_rights(&self.analysis(&text, cwd), &mut rights);
                 }
                 Effect::Read { .. }
                 | Effect::Write { .. }

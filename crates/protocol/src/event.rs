@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::entry::Entry;
 use crate::id::{CallId, PartId, Seq, SessionId, TurnId};
+use crate::job::JobInfo;
 
 /// Something that happened in a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -49,6 +50,11 @@ pub enum EventBody {
         call: CallId,
         /// What was added.
         delta: String,
+    },
+    /// A command in the background began, changed or ended.
+    Job {
+        /// As it is now.
+        job: JobInfo,
     },
     /// A model call failed and is going to be tried again.
     Retrying {

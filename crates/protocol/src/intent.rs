@@ -38,6 +38,10 @@ pub enum Effect {
         #[serde(with = "crate::path_text")]
         #[schemars(with = "String")]
         cwd: PathBuf,
+        /// Shell text that says what earlier commands left behind: functions, variables and a changed
+        /// path that this one is run with. It is read as if it came before the command.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        prelude: String,
     },
     /// Talks to a host.
     Fetch {
@@ -208,7 +212,7 @@ mod tests {
         Effect::Read { path: path.into() }
     }
     fn execute() -> Effect {
-        Effect::Execute { command: "make".into(), cwd: "/w".into() }
+        Effect::Execute { command: "make".into(), cwd: "/w".into(), prelude: String::new() }
     }
     fn fetch() -> Effect {
         Effect::Fetch { url: "https://example.com".into() }

@@ -7,8 +7,9 @@
 //!
 //! Layout: [`id`] names things; [`message`] is what a model is sent and says;
 //! [`entry`] is what the journal keeps; [`event`] is what faces are told;
-//! [`intent`] is what a tool would do; [`ask`] is a question to a person and
-//! the answer, and [`question`] what the model asks; [`display`] is how a call is shown; [`usage`] counts tokens;
+//! [`intent`] is what a tool would do; [`job`] is a command in the background;
+//! [`ask`] is a question to a person and the answer, and [`question`] what the
+//! model asks; [`display`] is how a call is shown; [`usage`] counts tokens;
 //! [`transcript`] folds entries and events into what a face shows; [`service`]
 //! is the door.
 
@@ -18,6 +19,7 @@ pub mod entry;
 pub mod event;
 pub mod id;
 pub mod intent;
+pub mod job;
 pub mod message;
 mod path_text;
 pub mod question;
@@ -33,6 +35,7 @@ pub use entry::{
 pub use event::{Event, EventBody, PartKind, SessionState};
 pub use id::{ArtifactId, AskId, BlobId, CallId, EntryId, PartId, Seq, SessionId, Timestamp, TurnId};
 pub use intent::{Effect, Intent, Mode, Right, Tier};
+pub use job::{JobId, JobInfo, JobState};
 pub use message::{Content, Message, ModelRef, ToolCall, ToolInput, ToolSpec};
 pub use question::{Choice, Question, Said, Selection};
 pub use service::{

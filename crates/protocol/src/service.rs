@@ -16,6 +16,7 @@ use crate::entry::{Delivery, Entry};
 use crate::event::{Event, SessionState};
 use crate::id::{AskId, Seq, SessionId, Timestamp, TurnId};
 use crate::intent::Mode;
+use crate::job::JobInfo;
 use crate::message::{Content, ModelRef};
 use crate::usage::{Cost, Usage};
 
@@ -167,6 +168,9 @@ pub struct Snapshot {
     pub entries: Vec<Entry>,
     /// The asks that wait for an answer.
     pub asks: Vec<Ask>,
+    /// Commands in the background.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<JobInfo>,
     /// What has come of parts and calls that are still open, first to last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open: Vec<Event>,

@@ -11,6 +11,7 @@ use crate::entry::{CallResult, Decision, Delivery, Entry, EntryBody, Finish, Sto
 use crate::event::{Event, EventBody, PartKind, SessionState};
 use crate::id::{CallId, EntryId, PartId, Seq, Timestamp, TurnId};
 use crate::intent::{Intent, Mode};
+use crate::job::JobInfo;
 use crate::message::{AssistantPart, Content, ModelRef, ToolCall};
 use crate::usage::{Cost, Usage};
 
@@ -35,6 +36,8 @@ pub struct Transcript {
     pub usage: Usage,
     /// All money so far.
     pub cost: Cost,
+    /// Commands in the background, in the order in which they went there.
+    pub jobs: Vec<JobInfo>,
     /// The last event folded.
     pub seq: Seq,
     /// The last entry folded.
@@ -141,6 +144,7 @@ impl Default for Transcript {
             mode: None,
             usage: Usage::default(),
             cost: Cost::ZERO,
+            jobs: Vec::new(),
             seq: Seq::START,
             leaf: None,
             answer_start: 0,
@@ -216,7 +220,15 @@ impl Transcript {
                     item.output.push_str(delta);
                 }
             }
+            EventBody::Job { job } => self.apply_job(job),
             EventBody::Retrying { .. } | EventBody::Broken { .. } => {}
+        }
+    }
+
+    fn apply_job(&mut self, job: &JobInfo) {
+        match self.jobs.iter_mut().find(|known| known.id == job.id) {
+            Some(known) => known.clone_from(job),
+            None => self.jobs.push(job.clone()),
         }
     }
 

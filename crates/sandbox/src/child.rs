@@ -42,7 +42,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Starts a process whose standard output and error are `output`.
+    /// Starts a process whose standard output and error, and input if it is a terminal, are `output`.
     pub(crate) async fn start(spawn: &Spawn, output: OwnedFd) -> Result<Self, SandboxError> {
         let (started_sender, started) = oneshot::channel();
         let request = spawn.clone();
@@ -121,25 +121,29 @@ fn start(spawn: Spawn, output: OwnedFd, mark: OsString) -> io::Result<Child> {
         .current_dir(&spawn.cwd)
         .env_clear()
         .envs(clean_environment(hidden::visible(std::env::vars_os())))
+        .envs(spawn.terminal.map(|_| ("TERM", "xterm-256color")))
         .envs(spawn.env)
         .env(MARK, mark)
-        .stdin(Stdio::null())
+        .stdin(if spawn.terminal.is_some() { output.try_clone()?.into() } else { Stdio::null() })
         .stdout(output.try_clone()?)
         .stderr(output);
-    let parent = getpid();
+    let (parent, has_terminal) = (getpid(), spawn.terminal.is_some());
     #[allow(unsafe_code)]
     // SAFETY: the closure runs between fork and exec of a process with several threads. It makes
     // system calls only: it neither allocates nor takes a lock.
     unsafe {
-        command.pre_exec(move || prepare(parent));
+        command.pre_exec(move || prepare(parent, has_terminal));
     }
     // The command holds the writing end of the pipe: it must be gone for the reader to see an end.
     command.spawn()
 }
 
 /// What the child does before it becomes the program.
-fn prepare(parent: Pid) -> io::Result<()> {
+fn prepare(parent: Pid, has_terminal: bool) -> io::Result<()> {
     setsid()?;
+    if has_terminal {
+        rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
+    }
     #[cfg(target_os = "linux")]
     {
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;

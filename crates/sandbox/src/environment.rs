@@ -134,6 +134,15 @@ pub fn clean_environment(
     clean
 }
 
+/// Whether a child may be told this variable: it is no secret, makes no program load code, and
+/// does not undo what keeps programs from waiting for a person.
+#[must_use]
+pub fn may_be_told(name: &OsStr, value: &OsStr) -> bool {
+    !NON_INTERACTIVE.iter().any(|(set, _)| OsStr::new(set) == name)
+        && is_harmless(name, value)
+        && !crate::hidden::visible([(name.to_owned(), value.to_owned())]).is_empty()
+}
+
 fn is_harmless(name: &OsStr, value: &OsStr) -> bool {
     let name = name.as_bytes().to_ascii_uppercase();
     let matches = |table: &[&str]| table.iter().any(|pattern| fits(pattern.as_bytes(), &name));

@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal};
 use tokio::time::{Instant, sleep_until};
 
 use crate::child::Running;
-use crate::output::Output;
+use crate::output::{Output, Take};
 use crate::spawn::Grace;
 
 /// How often it is looked whether members are still there.
@@ -26,15 +26,15 @@ pub(crate) enum Gone {
 }
 
 /// Sends SIGTERM to all, waits for at most `grace`, and sends SIGKILL to those who stay.
-pub(crate) async fn end(child: &mut Running, output: &mut Output<'_>, grace: Grace) -> Gone {
+pub(crate) async fn end(child: &mut Running, output: &mut Output, take: Take<'_>, grace: Grace) -> Gone {
     let mut seen = living(child).await;
     child.family().signal(Signal::TERM, &seen);
     // A stopped process gets no signal but this one.
     child.family().signal(Signal::CONT, &seen);
-    let gone = wait_until_gone(child, output, &mut seen, grace.0, None).await;
+    let gone = wait_until_gone(child, (output, take), &mut seen, grace.0, None).await;
     let gone = match gone {
         Gone::All => Gone::All,
-        Gone::NotAll => wait_until_gone(child, output, &mut seen, DEATH, Some(Signal::KILL)).await,
+        Gone::NotAll => wait_until_gone(child, (output, take), &mut seen, DEATH, Some(Signal::KILL)).await,
     };
     // Where members cannot be looked up, this is all that reaches those who ignored the first signal.
     child.family().signal(Signal::KILL, &[]);
@@ -45,7 +45,7 @@ pub(crate) async fn end(child: &mut Running, output: &mut Output<'_>, grace: Gra
 /// Looks again and again. With a signal, it is sent to whoever is there at each look: a family may still grow.
 async fn wait_until_gone(
     child: &mut Running,
-    output: &mut Output<'_>,
+    (output, take): (&mut Output, Take<'_>),
     seen: &mut Vec<Pid>,
     patience: Duration,
     signal: Option<Signal>,
@@ -67,7 +67,7 @@ async fn wait_until_gone(
         let ended_before = child.status().is_some();
         tokio::select! {
             () = sleep_until(deadline.min(now + LOOK)) => {}
-            () = output.pump() => {}
+            () = output.pump(take) => {}
             () = child.exited(), if !ended_before => {}
         }
     }

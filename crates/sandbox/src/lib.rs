@@ -4,8 +4,8 @@
 //! Nothing else in rein starts a process. What a command may do at all is
 //! judged elsewhere; what it may print to a model is bounded elsewhere.
 //!
-//! The invariant: when [`run`] is over, by whatever way, so is the process and
-//! everything that it started. Three things can still slip away, and only
+//! The invariant: when [`run`] is over or a [`Process`] is dropped, by whatever
+//! way, so is the process and everything that it started. Three things can still slip away, and only
 //! kernel confinement, which belongs into this crate as a further field of
 //! [`Spawn`], can hold them: a process that leaves the session by a double
 //! fork *and* wipes its environment; one that changed its user; and, when rein
@@ -16,8 +16,9 @@
 //!
 //! Layout: `environment` is what a child is told, and `hidden` what it is not told
 //! besides; `child` starts and reaps; `output` reads; `family` finds relatives
-//! through `/proc`; `run` is the course of one process; `ladder` ends it;
-//! `registry` knows those that run.
+//! through `/proc`; `process` is a process that runs, `pty` its terminal if it has
+//! one, and `run` its course from start to end; `ladder` ends it; `registry` knows
+//! those that run.
 
 mod child;
 mod environment;
@@ -26,14 +27,18 @@ mod family;
 mod hidden;
 mod ladder;
 mod output;
+mod process;
+mod pty;
 mod registry;
 mod run;
 mod spawn;
 
-pub use environment::clean_environment;
+pub use environment::{clean_environment, may_be_told};
 pub use error::SandboxError;
 pub use family::end_orphans;
 pub use hidden::{hide_variables, protect_process};
+pub use process::{Event, Leftover, Process};
+pub use pty::{Terminal, TerminalSize};
 pub use registry::end_all;
 pub use run::{Ended, Exit, Leftovers, Status, run};
 pub use spawn::{Grace, Spawn};

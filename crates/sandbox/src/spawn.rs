@@ -5,10 +5,12 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::pty::TerminalSize;
+
 /// A process to be started.
 ///
 /// Its standard input is empty, its standard output and error are one pipe, it
-/// leads a session of its own and has no terminal.
+/// leads a session of its own and has no terminal, unless it is to have one of its own.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Spawn {
@@ -24,6 +26,8 @@ pub struct Spawn {
     pub timeout: Option<Duration>,
     /// How long a process that was asked to end may take before it is killed.
     pub grace: Grace,
+    /// The terminal that it runs in; without one its input is empty and its output a pipe.
+    pub terminal: Option<TerminalSize>,
 }
 
 /// The time between SIGTERM and SIGKILL.
@@ -46,6 +50,7 @@ impl Spawn {
             env: Vec::new(),
             timeout: None,
             grace: Grace::default(),
+            terminal: None,
         }
     }
 
@@ -67,6 +72,13 @@ impl Spawn {
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
+        self
+    }
+
+    /// In a terminal of its own of this size.
+    #[must_use]
+    pub fn terminal(mut self, size: TerminalSize) -> Self {
+        self.terminal = Some(size);
         self
     }
 

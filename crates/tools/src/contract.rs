@@ -10,6 +10,8 @@ use rein_protocol::{ArtifactId, CallStatus, Display, Intent, Said, ToolSpec};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::bash::SharedShellState;
+use crate::jobs::Jobs;
 use crate::memory::FileMemory;
 
 /// Something that a model can call.
@@ -77,6 +79,10 @@ pub struct Scene {
     pub snapshots: Arc<dyn Snapshots>,
     /// What the person said to the question of this very call.
     pub said: Option<Said>,
+    /// The commands that run.
+    pub jobs: Arc<Jobs>,
+    /// What commands left behind for later ones.
+    pub shell_state: Arc<SharedShellState>,
 }
 
 /// Whether a model can look at pictures.
@@ -121,6 +127,10 @@ pub trait ArtifactSource: Send + Sync {
 pub trait Output: Send {
     /// Takes bytes that need not be whole lines or valid UTF-8.
     fn write(&mut self, bytes: &[u8]);
+
+    /// Says that what is written from now on is what a program prints on a terminal: see
+    /// [`Bounder::expect_terminal`](crate::bound::Bounder::expect_terminal).
+    fn expect_terminal(&mut self) {}
 }
 
 /// What became of a call that ran.

@@ -10,8 +10,9 @@
 //! leads elsewhere by then.
 //!
 //! Layout: [`contract`] is the two steps; [`registry`] the one list of tools;
-//! [`arguments`] reads what a model wrote; [`bound`] keeps output small;
-//! [`memory`] knows which files were read; `path`, `files`, `text`, `diff`,
+//! [`arguments`] reads what a model wrote; [`bound`] keeps output small, and
+//! [`terminal`] makes text of it;
+//! [`jobs`] runs commands; [`memory`] knows which files were read; `path`, `files`, `text`, `diff`,
 //! `change`, `walk`, `ignored` and `near` are what several tools share.
 
 pub mod arguments;
@@ -26,19 +27,24 @@ mod files;
 mod glob;
 mod grep;
 mod ignored;
+mod job;
+pub mod jobs;
 pub mod memory;
 mod near;
 mod path;
 mod read;
 pub mod registry;
 mod schema;
+pub mod terminal;
 mod text;
 mod walk;
 mod write;
 
+pub use bash::SharedShellState;
 pub use contract::{
     ArtifactSource, Complaint, ImageSupport, NoSnapshots, Outcome, Output, Picture, Plan, Scene, Snapshots,
     Tool,
 };
+pub use jobs::{JobSettings, Jobs};
 pub use memory::FileMemory;
 pub use registry::Registry;

@@ -11,6 +11,7 @@ use crate::contract::{Complaint, Tool};
 use crate::edit::Edit;
 use crate::glob::Glob;
 use crate::grep::Grep;
+use crate::job::JobTool;
 use crate::near;
 use crate::read::Read;
 use crate::write::Write;
@@ -36,6 +37,7 @@ impl Registry {
             Arc::new(Write),
             Arc::new(Edit),
             Arc::new(Bash),
+            Arc::new(JobTool),
             Arc::new(Glob),
             Arc::new(Grep),
             Arc::new(AskUser),
@@ -144,14 +146,13 @@ mod tests {
         let registry = Registry::builtin();
         assert_eq!(registry.nearest("gerp"), ["grep"]);
         assert_eq!(registry.nearest("Shell"), ["bash"]);
+        let all: Vec<String> = registry.specs().into_iter().map(|spec| spec.name).collect();
+        let all = all.join(", ");
         assert_eq!(
             registry.unknown("read_fiel").0,
-            "There is no tool `read_fiel`. Did you mean `read`? The tools are: read, write, edit, bash, glob, grep, ask."
+            format!("There is no tool `read_fiel`. Did you mean `read`? The tools are: {all}.")
         );
-        assert_eq!(
-            registry.unknown("browse").0,
-            "There is no tool `browse`. The tools are: read, write, edit, bash, glob, grep, ask."
-        );
+        assert_eq!(registry.unknown("browse").0, format!("There is no tool `browse`. The tools are: {all}."));
     }
 
     #[test]

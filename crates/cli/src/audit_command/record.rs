@@ -277,7 +277,11 @@ mod tests {
         let started = EntryBody::CallStarted {
             call: call.clone(),
             intent: rein_protocol::Intent {
-                effects: vec![Effect::Execute { command: "TOKEN=hunter2 make".into(), cwd: "/w".into() }],
+                effects: vec![Effect::Execute {
+                    command: "TOKEN=hunter2 make".into(),
+                    cwd: "/w".into(),
+                    prelude: String::new(),
+                }],
                 display: rein_protocol::Display::titled("$ TOKEN=hunter2 make"),
             },
         };

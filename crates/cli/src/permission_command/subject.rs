@@ -114,9 +114,11 @@ impl Subject {
     fn effect(&self, policy: &Policy) -> Option<Effect> {
         let path = |path: &Path| resolved(&policy.workspace.join(path));
         match self {
-            Self::Command(command) => {
-                Some(Effect::Execute { command: command.clone(), cwd: policy.workspace.clone() })
-            }
+            Self::Command(command) => Some(Effect::Execute {
+                command: command.clone(),
+                cwd: policy.workspace.clone(),
+                prelude: String::new(),
+            }),
             Self::Edit(file) => Some(Effect::Write { path: path(file) }),
             Self::Read(file) => Some(Effect::Read { path: path(file) }),
             Self::Fetch(url) => Some(Effect::Fetch { url: url.clone() }),

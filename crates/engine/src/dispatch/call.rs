@@ -246,10 +246,12 @@ async fn run_plan(
         pictures: Vec::new(),
     });
     let kept = output.finish().await;
+    let news = scene.jobs.take_notices().into_iter().map(|notice| format!("[{notice}]"));
+    let trailer = outcome.trailer.into_iter().chain(news).reduce(|all, next| format!("{all}\n{next}"));
     Finished {
         ending: Ending::Usual,
         status: outcome.status,
-        text: join_output(kept.text, outcome.trailer),
+        text: join_output(kept.text, trailer),
         display: outcome.display,
         artifact: kept.artifact,
         duration: began.elapsed(),

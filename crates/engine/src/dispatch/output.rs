@@ -136,6 +136,10 @@ impl Output for CallOutput {
         collected.live.push(bytes);
         collected.take(bytes);
     }
+
+    fn expect_terminal(&mut self) {
+        self.lock().bounder.expect_terminal();
+    }
 }
 
 impl Collected {

@@ -101,6 +101,8 @@ impl Actor {
     /// Handles messages until the session is closed or abandoned by every handle.
     pub(super) async fn run(mut self, mut mailbox: mpsc::Receiver<Message>, abandoned: CancellationToken) {
         let subscriptions = self.hub.close_on_drop();
+        let jobs = Arc::clone(&self.bench.scene.jobs);
+        let mut changes = jobs.subscribe();
         loop {
             let message = tokio::select! {
                 biased;
@@ -109,6 +111,11 @@ impl Actor {
                     self.begin_closing(None);
                     self.end_if_done();
                     if self.is_over() { break }
+                    continue;
+                }
+                change = changes.recv() => {
+                    // One that was missed is followed by a newer one.
+                    if let Ok(job) = change { self.hub.emit(EventBody::Job { job }) }
                     continue;
                 }
             };
@@ -120,6 +127,7 @@ impl Actor {
             }
         }
         mailbox.close();
+        jobs.end_all().await;
         let closing = self.closing.take();
         // Whoever learns that the session is closed may open it again at once: the lease goes first.
         drop(self);
@@ -366,6 +374,7 @@ impl Actor {
             info: crate::service::info(record, self.state()),
             entries: self.journal.entries().iter().map(|entry| entry.as_ref().clone()).collect(),
             asks: self.gatekeeper.pending(),
+            jobs: self.bench.scene.jobs.list(),
             open: self.hub.open(),
             seq: self.hub.last(),
             usage: transcript.usage,

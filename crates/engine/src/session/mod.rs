@@ -85,6 +85,8 @@ fn workbench(parts: &Parts, session: &SessionId, workspace: &Path, transcript: &
         images: rein_tools::ImageSupport::Refused,
         snapshots: Arc::new(rein_tools::NoSnapshots),
         said: None,
+        jobs: Arc::default(),
+        shell_state: Arc::default(),
     };
     let today = jiff::Zoned::now().strftime("%Y-%m-%d").to_string();
     Workbench {

@@ -118,7 +118,11 @@ fn intents() -> impl Strategy<Value = Intent> {
     let effect = prop_oneof![
         path.clone().prop_map(|path| Effect::Read { path: path.into() }),
         path.clone().prop_map(|path| Effect::Write { path: path.into() }),
-        (commands(), path).prop_map(|(command, cwd)| Effect::Execute { command, cwd: cwd.into() }),
+        (commands(), path).prop_map(|(command, cwd)| Effect::Execute {
+            command,
+            cwd: cwd.into(),
+            prelude: String::new()
+        }),
         prop::sample::select(vec!["https://a.b/c", "https://A.b", "http://c"])
             .prop_map(|url| Effect::Fetch { url: url.into() }),
     ];
@@ -126,7 +130,7 @@ fn intents() -> impl Strategy<Value = Intent> {
 }
 
 fn run(command: &str, cwd: &str) -> Intent {
-    let effects = vec![Effect::Execute { command: command.into(), cwd: cwd.into() }];
+    let effects = vec![Effect::Execute { command: command.into(), cwd: cwd.into(), prelude: String::new() }];
     Intent { effects, ..Intent::default() }
 }
 

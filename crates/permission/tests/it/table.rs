@@ -20,7 +20,7 @@ fn write(path: &str) -> Effect {
 }
 
 fn run(command: &str) -> Effect {
-    Effect::Execute { command: command.into(), cwd: "/home/me/w".into() }
+    Effect::Execute { command: command.into(), cwd: "/home/me/w".into(), prelude: String::new() }
 }
 
 fn fetch(url: &str) -> Effect {

@@ -2,8 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod ending;
+mod leaks;
 mod orphans;
+mod process;
 mod running;
+mod terminal;
 
 use std::path::Path;
 

@@ -87,7 +87,7 @@ pub fn intent() -> Intent {
         effects: vec![
             Effect::Read { path: "/w/a".into() },
             Effect::Write { path: "/w/b".into() },
-            Effect::Execute { command: "make \"x\"\n".into(), cwd: "/w".into() },
+            Effect::Execute { command: "make \"x\"\n".into(), cwd: "/w".into(), prelude: String::new() },
             Effect::Fetch { url: "https://example.com".into() },
         ],
         display: display(),

@@ -134,6 +134,7 @@ impl Session {
             info: self.info(),
             entries: self.log.entries.clone(),
             asks: self.log.transcript.asks.clone(),
+            jobs: self.log.transcript.jobs.clone(),
             open: self.log.open(),
             seq: self.log.seq(),
             usage: self.log.transcript.usage,

@@ -4,14 +4,21 @@
 //! Bytes go through three stages: what is not UTF-8 is replaced, lines that are
 //! too long are cut, and the rest is collected. As long as nothing was left out
 //! the whole is here; at the first byte that is left out it is handed over once.
+//!
+//! What a program prints on a terminal goes through a [`Terminal`] instead of the
+//! first two stages; what is handed over is still what was printed.
 
 use rein_protocol::ArtifactId;
 
 use super::cut::{ceil, head, tail};
-use super::{LINE_CHARS, OUTPUT_BYTES, OUTPUT_LINES};
+use super::{LINE_CHARS, OUTPUT_BYTES, OUTPUT_LINES, TERMINAL_LINE_CHARS};
+use crate::terminal::Terminal;
 
 /// Bytes are taken in pieces of this size, so that a giant write needs no giant memory.
 const PIECE: usize = 16 * 1024;
+
+/// So much is kept of an output that is drawn over again and again before it is handed over.
+const DRAWN_OVER: usize = 256 * 1024;
 
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +68,8 @@ pub struct Bounder {
     /// The beginning of a character that is not complete.
     partial: Vec<u8>,
     line: Line,
+    /// Makes text of the bytes, if they are what a terminal is sent.
+    terminal: Option<Box<Terminal>>,
     has_cut_lines: bool,
     /// All that is to be shown, or its beginning once there is an end.
     text: String,
@@ -103,6 +112,7 @@ impl Bounder {
             bytes: 0,
             partial: Vec::new(),
             line: Line::default(),
+            terminal: None,
             has_cut_lines: false,
             text: String::new(),
             line_ends: 0,
@@ -110,14 +120,29 @@ impl Bounder {
         }
     }
 
+    /// What is written from now on is what a program prints on a terminal: control sequences do what they
+    /// do there or nothing, lines that are drawn over are shown as they were last, and lines are shorter.
+    pub fn expect_terminal(&mut self) {
+        if self.terminal.is_none() {
+            let chars = self.limits.line_chars.min(TERMINAL_LINE_CHARS);
+            self.terminal = Some(Box::new(Terminal::new(chars)));
+        }
+    }
+
     /// Takes output, and says what its owner has to keep of it.
     #[must_use = "what is to be kept is lost otherwise"]
     pub fn write(&mut self, bytes: &[u8]) -> Spill {
-        self.bytes += bytes.len() as u64;
         for piece in bytes.chunks(PIECE) {
-            self.take(piece);
+            match self.terminal.take() {
+                Some(terminal) => self.draw(terminal, piece),
+                None => {
+                    self.bytes += piece.len() as u64;
+                    self.take(piece);
+                }
+            }
         }
-        match (self.whole.take(), self.end.is_some() || self.has_cut_lines) {
+        let leaves_out = self.end.is_some() || self.has_cut_lines || self.may_leave_out(bytes.len());
+        match (self.whole.take(), leaves_out) {
             (None, _) => Spill::Continue,
             (Some(whole), true) => Spill::Begin(whole),
             (Some(mut whole), false) => {
@@ -137,6 +162,11 @@ impl Bounder {
     /// What is shown, with a remark where something is left out that says where the whole is.
     #[must_use]
     pub fn finish(mut self, artifact: Option<&ArtifactId>) -> String {
+        if let Some(terminal) = self.terminal.take() {
+            let mut settled = String::new();
+            terminal.finish(&mut settled);
+            self.collect_drawn(&settled);
+        }
         // Nobody could keep the whole any more, so half a character must not be what makes it too large.
         if !self.partial.is_empty() && (self.whole.is_none() || self.has_room_for_a_character()) {
             self.collect_line("\u{FFFD}");
@@ -159,6 +189,30 @@ impl Bounder {
         let bytes = self.bytes.saturating_sub(kept_bytes);
         let source = artifact.map(|id| format!("; {}", whole_is(id))).unwrap_or_default();
         format!("{begin}\n[… {lines} lines, {bytes} bytes omitted{source}]\n{end_text}")
+    }
+
+    /// Collects what a terminal shows of bytes.
+    fn draw(&mut self, mut terminal: Box<Terminal>, piece: &[u8]) {
+        let mut settled = String::new();
+        terminal.write(piece, &mut settled);
+        self.has_cut_lines |= terminal.has_cut_lines();
+        self.terminal = Some(terminal);
+        self.collect_drawn(&settled);
+    }
+
+    fn collect_drawn(&mut self, text: &str) {
+        self.bytes += text.len() as u64;
+        self.collect(text, memchr::memchr_iter(b'\n', text.as_bytes()).count());
+    }
+
+    /// Whether lines that are still drawn would be too many, or too much has been drawn over to be kept.
+    fn may_leave_out(&self, written: usize) -> bool {
+        let Some(terminal) = &self.terminal else { return false };
+        let (lines, bytes) = terminal.pending();
+        let kept = self.whole.as_ref().map_or(0, Vec::len) + written;
+        kept > DRAWN_OVER
+            || self.lines() + lines > self.limits.lines
+            || self.text.len() + bytes > self.limits.bytes
     }
 
     /// Makes text of bytes. What is not UTF-8 becomes the replacement character.

@@ -13,6 +13,9 @@ pub use cut::{Keep, Truncated, truncate};
 /// Characters of a line that are shown.
 pub const LINE_CHARS: usize = 2_000;
 
+/// Characters of a line that are shown if a program printed it.
+pub const TERMINAL_LINE_CHARS: usize = 768;
+
 /// Bytes that a model is told of one call.
 pub const OUTPUT_BYTES: usize = 50 * 1024;
 

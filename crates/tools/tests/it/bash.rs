@@ -12,7 +12,10 @@ async fn a_command_runs_in_the_workspace() {
     let arguments = json!({"command": "pwd; ls\necho oops >&2"});
     let intent = stage.intent("bash", arguments.clone()).await;
     let command = "pwd; ls\necho oops >&2".to_owned();
-    assert_eq!(intent.effects, [Effect::Execute { command: command.clone(), cwd: stage.root.clone() }]);
+    assert_eq!(
+        intent.effects,
+        [Effect::Execute { command: command.clone(), cwd: stage.root.clone(), prelude: String::new() }]
+    );
     assert_eq!(intent.display.title, "$ pwd; ls …");
     assert_eq!(intent.display.blocks, [Block::Command { command, cwd: stage.root.display().to_string() }]);
     let called = stage.call("bash", arguments).await;

@@ -51,11 +51,15 @@ struct Called {
 }
 
 #[derive(Default)]
-struct Taken(Vec<u8>);
+struct Taken(Vec<u8>, bool);
 
 impl Output for Taken {
     fn write(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
+    }
+
+    fn expect_terminal(&mut self) {
+        self.1 = true;
     }
 }
 
@@ -75,6 +79,8 @@ impl Stage {
             images: rein_tools::ImageSupport::Accepted,
             snapshots: Arc::new(rein_tools::NoSnapshots),
             said: None,
+            jobs: Arc::default(),
+            shell_state: Arc::default(),
         };
         Self { _directory: directory, root, scene, artifacts }
     }
@@ -130,6 +136,9 @@ impl Stage {
         let mut taken = Taken::default();
         let outcome = plan.run(&self.scene, &mut taken, cancel).await;
         let mut bounder = Bounder::default();
+        if taken.1 {
+            bounder.expect_terminal();
+        }
         let _ = bounder.write(&taken.0);
         assert!(!bounder.overflowed() || !outcome.display.title.starts_with("read"), "read bounds itself");
         let text = bounder.finish(None);
