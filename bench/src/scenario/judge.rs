@@ -44,12 +44,14 @@ fn policy() -> Policy {
         };
         Rule::new(permission, &pattern, Action::Allow, "bench")
     };
-    let policy = Policy { confinement: Confinement::Confined, ..Policy::new("/work/project", Mode::Write) };
+    let policy =
+        Policy { confinement: Confinement::Confined, ..Policy::new("/home/me/project", Mode::Write) };
     policy.with_layer(LayerKind::User, (0..RULES).map(rule).collect())
 }
 
 fn one(bench: &Bench, policy: &Policy, name: &str, line: &str) -> Result<Row, BenchError> {
-    let effect = Effect::Execute { command: line.to_owned(), cwd: "/work/project".into() };
+    let effect =
+        Effect::Execute { command: line.to_owned(), cwd: "/home/me/project".into(), prelude: String::new() };
     let intent = Intent { effects: vec![effect], ..Intent::default() };
     if policy.judge(&intent).details.is_empty() {
         return Err(BenchError::incorrect(NAME, format!("nothing is said about `{line}`")));

@@ -6,7 +6,8 @@ use rein_permission::{
 use rein_protocol::{Effect, Intent, Mode, Right};
 
 fn run(command: &str) -> Intent {
-    let effect = Effect::Execute { command: command.into(), cwd: "/home/me/w".into() };
+    let effect =
+        Effect::Execute { command: command.into(), cwd: "/home/me/w".into(), prelude: String::new() };
     Intent { effects: vec![effect], ..Intent::default() }
 }
 
@@ -109,4 +110,23 @@ fn without_the_means_every_command_asks_until_somebody_says_that_it_may_run_so()
     let rules = vec![Rule::parse("sandbox:off", Action::Allow, "test").unwrap()];
     let policy = policy.with_layer(LayerKind::Session, rules);
     assert_eq!(policy.judge(&run("ls")).action, Action::Allow);
+}
+
+#[test]
+fn what_the_shell_remembers_is_part_of_what_a_line_means() {
+    let remembered = |prelude: &str, command: &str| {
+        let effect =
+            Effect::Execute { command: command.into(), cwd: "/home/me/w".into(), prelude: prelude.into() };
+        Intent { effects: vec![effect], ..Intent::default() }
+    };
+    let policy = policy(Mode::Write);
+    assert_eq!(policy.judge(&remembered("", "ls")).action, Action::Allow);
+    assert_eq!(policy.judge(&remembered("ls() { rm -rf /; }", "ls")).action, Action::Deny);
+    assert_eq!(policy.judge(&remembered("PATH=./bin", "ls")).action, Action::Ask);
+    let judged = policy.judge(&remembered("target=/etc/hosts", "rm $target"));
+    assert_eq!(judged.action, Action::Ask);
+    let spans: Vec<_> = judged.details.iter().filter_map(|detail| detail.span).collect();
+    assert!(spans.iter().all(|span| span.end <= "rm $target".len()), "{spans:?}");
+    let rights = policy.rights(&remembered("target=/srv/x", "touch $target"));
+    assert_eq!(rights.writable, [std::path::PathBuf::from("/srv/x")]);
 }
