@@ -3,7 +3,10 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
+
+use crate::jail::Jail;
 
 /// A process to be started.
 ///
@@ -24,6 +27,10 @@ pub struct Spawn {
     pub timeout: Option<Duration>,
     /// How long a process that was asked to end may take before it is killed.
     pub grace: Grace,
+    /// What holds it. Without one it may do what rein may do.
+    pub jail: Option<Arc<Jail>>,
+    /// Names of variables that the user wants to be kept though they look like secrets.
+    pub keep: Vec<OsString>,
 }
 
 /// The time between SIGTERM and SIGKILL.
@@ -46,6 +53,8 @@ impl Spawn {
             env: Vec::new(),
             timeout: None,
             grace: Grace::default(),
+            jail: None,
+            keep: Vec::new(),
         }
     }
 
@@ -70,6 +79,20 @@ impl Spawn {
         self
     }
 
+    /// In a jail.
+    #[must_use]
+    pub fn jailed(mut self, jail: Arc<Jail>) -> Self {
+        self.jail = Some(jail);
+        self
+    }
+
+    /// With these variables kept in its environment, whatever they look like.
+    #[must_use]
+    pub fn keeping(mut self, names: impl IntoIterator<Item = OsString>) -> Self {
+        self.keep.extend(names);
+        self
+    }
+
     /// With another time between asking and killing.
     #[must_use]
     pub fn grace(mut self, grace: Grace) -> Self {
@@ -88,6 +111,7 @@ impl fmt::Debug for Spawn {
             .field("env", &self.env.iter().map(|(name, _)| name).collect::<Vec<_>>())
             .field("timeout", &self.timeout)
             .field("grace", &self.grace)
+            .field("jailed", &self.jail.is_some())
             .finish()
     }
 }
