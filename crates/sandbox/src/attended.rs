@@ -29,10 +29,11 @@ pub(crate) fn accompany(spawn: Spawn, output: OwnedFd, started: oneshot::Sender<
     let prepared = prepare(&spawn, &word).and_then(|(order, helper)| {
         let source_of = |source| SandboxError::Program { program: spawn.program.clone(), source };
         let input = input(&output).map_err(source_of)?;
-        let generations = generations(&order);
-        Ok((launch(&helper, &order, input, output).map_err(source_of)?, generations))
+        let has_ghosts = order.walls.as_ref().is_some_and(|walls| !walls.plan.ghosts.is_empty());
+        let launched = launch(&helper, &order, input, output).map_err(source_of)?;
+        Ok((launched, generations(&order), has_ghosts))
     });
-    let (mut launched, generations) = match prepared {
+    let (mut launched, generations, has_ghosts) = match prepared {
         Ok(prepared) => prepared,
         Err(error) => {
             let _ = started.send(Err(error));
@@ -50,6 +51,10 @@ pub(crate) fn accompany(spawn: Spawn, output: OwnedFd, started: oneshot::Sender<
     let helper = Helper { generations, over: over.clone() };
     let (exited, released) = announce(Family::attended(id, word, helper), started);
     let status = wait_for_end(&mut launched.records, &over);
+    if has_ghosts && over.load(Ordering::Acquire) {
+        // The helper takes its ghosts away now; whoever looks at the workspace next must not see them.
+        let _ = launched.child.wait();
+    }
     let _ = exited.send(Ok(status));
     let _ = released.recv();
     drop(launched.control);

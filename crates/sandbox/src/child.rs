@@ -100,8 +100,14 @@ fn accompany(spawn: Spawn, output: OwnedFd, started: Started) {
     if spawn.jail.is_some() || crate::helper::program().is_some() {
         return crate::attended::accompany(spawn, output, started);
     }
-    let word = new_word();
     let program = spawn.program.clone();
+    if let Some(jail) = &spawn.jail
+        && let Err(error) = crate::jail::choose(jail.preference)
+    {
+        let _ = started.send(Err(error));
+        return;
+    }
+    let word = new_word();
     let mut child = match start(spawn, output, mark(&word)) {
         Ok(child) => child,
         Err(source) => {
@@ -136,6 +142,7 @@ fn start(spawn: Spawn, output: OwnedFd, mark: OsString) -> io::Result<Child> {
         .current_dir(&spawn.cwd)
         .env_clear()
         .envs(clean_environment(hidden::visible(std::env::vars_os()), &spawn.keep))
+        .envs(crate::macos::temporary(&spawn))
         .envs(spawn.env)
         .env(MARK, mark)
         .stdin(Stdio::null())

@@ -6,7 +6,7 @@
 //! as what is there, since rules are about names.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::jail::{Jail, Network};
@@ -90,9 +90,6 @@ pub(crate) fn command(spawn: &Spawn) -> Command {
         Some(jail) => {
             let mut command = Command::new(SANDBOX_EXEC);
             command.arg("-p").arg(profile(jail)).arg("--").arg(&spawn.program).args(&spawn.args);
-            if let Some(directory) = &jail.temporary.directory {
-                command.env("TMPDIR", directory);
-            }
             command
         }
         None => {
@@ -100,5 +97,59 @@ pub(crate) fn command(spawn: &Spawn) -> Command {
             command.args(&spawn.args);
             command
         }
+    }
+}
+
+/// Where a confined process puts what nobody needs later, for its environment.
+pub(crate) fn temporary(spawn: &Spawn) -> Option<(&'static str, PathBuf)> {
+    spawn.jail.as_deref()?.temporary.directory.clone().map(|directory| ("TMPDIR", directory))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jail::JailRequest;
+
+    fn jail() -> Jail {
+        let mut jail = Jail::standard(&JailRequest::new("/nowhere"));
+        jail.writable = vec!["/w".into(), "/a \"b\\c".into()];
+        jail.read_only = vec!["/w/.git/config".into()];
+        jail.hidden = vec!["/Users/u/.ssh".into()];
+        jail
+    }
+
+    #[test]
+    fn what_is_kept_comes_after_what_is_writable_and_what_is_hidden_last() {
+        let text = profile(&jail());
+        assert_eq!(
+            text.strip_prefix(BASE).unwrap(),
+            r#"(allow file-write* (subpath "/w"))
+(allow file-write* (subpath "/a \"b\\c"))
+(deny file-write* (subpath "/w/.git/config"))
+(deny file-write-unlink (literal "/w/.git"))
+(deny file-write-unlink (literal "/w"))
+(deny file-read* file-write* (subpath "/Users/u/.ssh"))
+(deny network*)
+(allow network* (local ip "localhost:*"))
+(allow network-outbound (remote ip "localhost:*"))
+(deny network-outbound (remote unix-socket))
+(allow network* (subpath "/w"))
+(allow network* (subpath "/a \"b\\c"))
+"#
+        );
+    }
+
+    #[test]
+    fn a_network_that_is_on_is_not_mentioned_and_a_temporary_directory_is_writable() {
+        let mut jail = jail();
+        jail.network = Network::On;
+        jail.temporary.directory = Some("/private/t".into());
+        let text = profile(&jail);
+        assert!(!text.contains("(deny network*)") && text.contains("(allow file-write* (subpath \"/private/t\"))"));
+    }
+
+    #[test]
+    fn a_name_cannot_end_its_string() {
+        assert_eq!(quoted(Path::new("/a\") (allow default) (\"")), r#""/a\") (allow default) (\"""#);
     }
 }

@@ -79,7 +79,7 @@ async fn a_repository_takes_commits_but_no_hooks_or_settings() {
         mv .git/config .git/c; echo /elsewhere > .git/commondir; echo x > .git/config.worktree; echo x > .git/info/attributes
         mv .git away; mv .git/info .git/i; mkdir .git; rm -rf .git/hooks; cp -r .git copy && rm -rf copy
         echo content > file && git add file && git commit -qm second && git branch other && git checkout -q other &&
-        git stash list && git status --short && git log --oneline | wc -l && git checkout -q main && git gc -q && git reset -q --hard HEAD~1 && git branch -D other";
+        git stash list && git status --short && git log --oneline | wc -l && git checkout -q main && git gc -q && git reset -q --hard HEAD~1";
     for (preference, exit, printed) in in_each(&place, text).await {
         assert!(super::is_well(&exit), "{preference:?}: {printed}");
         assert!(printed.contains("\n2\n"), "{preference:?}: {printed}");
