@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::mpsc;
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, getppid, setsid, waitid};
@@ -41,6 +41,9 @@ pub(crate) struct Running {
     _release: mpsc::Sender<()>,
 }
 
+/// What comes back from the thread when the program runs.
+type Started = oneshot::Sender<Result<Running, SandboxError>>;
+
 impl Running {
     /// Starts a process whose standard output and error, and input if it is a terminal, are `output`.
     pub(crate) async fn start(spawn: &Spawn, output: OwnedFd) -> Result<Self, SandboxError> {
@@ -53,7 +56,7 @@ impl Running {
         }
         match started.await {
             Ok(Ok(running)) => Ok(running),
-            Ok(Err(source)) => Err(SandboxError::Program { program: spawn.program.clone(), source }),
+            Ok(Err(error)) => Err(error),
             Err(_) => Err(SandboxError::StatusLost { program: spawn.program.clone() }),
         }
     }
@@ -92,36 +95,55 @@ impl Drop for Running {
 }
 
 /// The life of the child's thread.
-fn accompany(spawn: Spawn, output: OwnedFd, started: oneshot::Sender<io::Result<Running>>) {
+fn accompany(spawn: Spawn, output: OwnedFd, started: Started) {
+    #[cfg(target_os = "linux")]
+    if spawn.jail.is_some() || crate::helper::program().is_some() {
+        return crate::attended::accompany(spawn, output, started);
+    }
+    let program = spawn.program.clone();
+    if let Some(jail) = &spawn.jail
+        && let Err(error) = crate::jail::choose(jail.preference)
+    {
+        let _ = started.send(Err(error));
+        return;
+    }
     let word = new_word();
     let mut child = match start(spawn, output, mark(&word)) {
         Ok(child) => child,
         Err(source) => {
-            let _ = started.send(Err(source));
+            let _ = started.send(Err(SandboxError::Program { program, source }));
             return;
         }
     };
     let Some(id) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return };
-    let (exited_sender, exited) = oneshot::channel();
-    let (release, released) = mpsc::channel();
-    let running =
-        Running { family: Family::of(id, word), status: None, exited, settled: false, _release: release };
-    registry::enter(&running.family);
-    // If nobody waits any more, the value comes back and is dropped, which kills the child.
-    drop(started.send(Ok(running)));
+    let (exited_sender, released) = announce(Family::of(id, word), started);
     let _ = exited_sender.send(look_at_status(id));
     let _ = released.recv();
     let _ = child.wait();
 }
 
+/// Hands the running child over. What comes back says how it ended, and hears when it may be forgotten.
+pub(crate) fn announce(
+    family: Family,
+    started: Started,
+) -> (oneshot::Sender<Result<Status, ()>>, mpsc::Receiver<()>) {
+    let (exited_sender, exited) = oneshot::channel();
+    let (release, released) = mpsc::channel();
+    let running = Running { family, status: None, exited, settled: false, _release: release };
+    registry::enter(&running.family);
+    // If nobody waits any more, the value comes back and is dropped, which kills the child.
+    drop(started.send(Ok(running)));
+    (exited_sender, released)
+}
+
 fn start(spawn: Spawn, output: OwnedFd, mark: OsString) -> io::Result<Child> {
-    let mut command = Command::new(&spawn.program);
+    let mut command = crate::macos::command(&spawn);
     command
-        .args(&spawn.args)
         .current_dir(&spawn.cwd)
         .env_clear()
-        .envs(clean_environment(hidden::visible(std::env::vars_os())))
+        .envs(clean_environment(hidden::visible(std::env::vars_os()), &spawn.keep))
         .envs(spawn.terminal.map(|_| ("TERM", "xterm-256color")))
+        .envs(crate::macos::temporary(&spawn))
         .envs(spawn.env)
         .env(MARK, mark)
         .stdin(if spawn.terminal.is_some() { output.try_clone()?.into() } else { Stdio::null() })
@@ -161,7 +183,7 @@ fn prepare(parent: Pid, has_terminal: bool) -> io::Result<()> {
 
 /// What rein itself opens is closed on exec, but what rein was started with may not be.
 #[cfg(target_os = "linux")]
-fn close_inherited_files() {
+pub(crate) fn close_inherited_files() {
     #[allow(unsafe_code)]
     // SAFETY: the call takes three numbers and marks descriptors; on a kernel without it, it fails
     // and changes nothing.
@@ -173,7 +195,7 @@ fn close_inherited_files() {
 /// Signals that rein ignores, or was started with as ignored, would stay ignored in the program.
 /// The mask has been emptied by the standard library.
 #[cfg(target_os = "linux")]
-fn reset_signals() {
+pub(crate) fn reset_signals() {
     // The kernel's `sigaction` with everything zero is the default disposition, on every
     // architecture. The C library's own call refuses the signals that it keeps for its threads.
     let default = [0_u64; 8];

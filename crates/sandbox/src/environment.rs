@@ -121,13 +121,15 @@ const NON_INTERACTIVE: &[(&str, &str)] = &[
 ];
 
 /// The environment of a child, made from that of rein. Pure: the order is that
-/// of `variables`, and what is set comes last.
+/// of `variables`, and what is set comes last. What `keep` names stays even if it
+/// looks like a secret; what makes programs load code never does.
 pub fn clean_environment(
     variables: impl IntoIterator<Item = (OsString, OsString)>,
+    keep: &[OsString],
 ) -> Vec<(OsString, OsString)> {
     let mut clean: Vec<(OsString, OsString)> = variables
         .into_iter()
-        .filter(|(name, value)| is_harmless(name, value))
+        .filter(|(name, value)| is_harmless(name, value) || (keep.contains(name) && !is_treacherous(name)))
         .filter(|(name, _)| !NON_INTERACTIVE.iter().any(|(set, _)| OsStr::new(set) == name))
         .collect();
     clean.extend(NON_INTERACTIVE.iter().map(|(name, value)| (name.into(), value.into())));
@@ -141,6 +143,11 @@ pub fn may_be_told(name: &OsStr, value: &OsStr) -> bool {
     !NON_INTERACTIVE.iter().any(|(set, _)| OsStr::new(set) == name)
         && is_harmless(name, value)
         && !crate::hidden::visible([(name.to_owned(), value.to_owned())]).is_empty()
+}
+
+fn is_treacherous(name: &OsStr) -> bool {
+    let name = name.as_bytes().to_ascii_uppercase();
+    TREACHEROUS.iter().any(|pattern| fits(pattern.as_bytes(), &name))
 }
 
 fn is_harmless(name: &OsStr, value: &OsStr) -> bool {
@@ -185,7 +192,7 @@ mod tests {
     use super::*;
 
     fn kept(name: &str, value: &str) -> bool {
-        clean_environment([(name.into(), value.into())]).contains(&(name.into(), value.into()))
+        clean_environment([(name.into(), value.into())], &[]).contains(&(name.into(), value.into()))
     }
 
     #[test]
@@ -250,6 +257,20 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_is_kept_stays_unless_it_loads_code() {
+        let keep = ["GH_TOKEN".into(), "LD_PRELOAD".into()];
+        let variables = [
+            ("GH_TOKEN".into(), "x".into()),
+            ("LD_PRELOAD".into(), "x".into()),
+            ("A_TOKEN".into(), "x".into()),
+        ];
+        let clean = clean_environment(variables, &keep);
+        let found: Vec<&OsString> =
+            clean.iter().filter(|(_, value)| value == "x").map(|(name, _)| name).collect();
+        assert_eq!(found, ["GH_TOKEN"]);
+    }
+
+    #[test]
     fn what_changes_other_programs_is_removed() {
         for name in
             ["LD_PRELOAD", "BASH_ENV", "ENV", "BASH_FUNC_ls%%", "SHELLOPTS", "PROMPT_COMMAND", "GIT_ASKPASS"]
@@ -260,7 +281,8 @@ mod tests {
 
     #[test]
     fn nobody_is_asked_and_nothing_is_set_twice() {
-        let clean = clean_environment([("PAGER".into(), "less".into()), ("TERM".into(), "xterm".into())]);
+        let clean =
+            clean_environment([("PAGER".into(), "less".into()), ("TERM".into(), "xterm".into())], &[]);
         let pagers: Vec<_> = clean.iter().filter(|(name, _)| name == "PAGER").collect();
         assert_eq!(pagers, [&("PAGER".into(), "cat".into())]);
         assert_eq!(clean.len(), NON_INTERACTIVE.len());

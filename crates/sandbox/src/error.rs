@@ -33,6 +33,22 @@ pub enum SandboxError {
         /// What the system said.
         source: io::Error,
     },
+    /// A jail was asked for, and there is no means here to make one. Nothing was started.
+    #[error("commands cannot be confined here: {why}{}{remedy}", if .remedy.is_empty() { "" } else { "; what helps: " })]
+    Unavailable {
+        /// What was tried and what the system said.
+        why: String,
+        /// What would help, or nothing.
+        remedy: String,
+    },
+    /// The jail could not be built around this process, though it works in general. Nothing was started.
+    #[error("cannot confine {}: {what}", .program.display())]
+    Confinement {
+        /// As given.
+        program: OsString,
+        /// Which step failed and what the system said.
+        what: String,
+    },
     /// It was cancelled before it began: nothing was started.
     #[error("cancelled before {} was started", .program.display())]
     NotStarted {

@@ -7,12 +7,16 @@
 //! names the pid namespace, the pid and the start time of a rein, and a count.
 //!
 //! Where there is no `/proc`, only the group is known.
+//!
+//! A child that a helper attends is simpler: everything that it started is
+//! below the helper, however far it went, and nothing else is.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process, kill_process_group, waitid};
 
@@ -22,11 +26,29 @@ pub(crate) const MARK: &str = "REIN_RUN";
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// A child and everything that it started.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Family {
+    /// The child itself, or the helper that attends it.
     leader: Pid,
     started: u64,
     word: String,
+    helper: Option<Helper>,
+}
+
+/// How a helper stands to those that it attends.
+#[derive(Debug, Clone)]
+pub(crate) struct Helper {
+    /// How many generations of helpers are below the first one. The last of them is, if it is not the first,
+    /// the first process of a pid namespace.
+    pub(crate) generations: usize,
+    /// Whether the helper has said that nobody is left.
+    pub(crate) over: Arc<AtomicBool>,
+}
+
+impl PartialEq for Family {
+    fn eq(&self, other: &Self) -> bool {
+        (self.leader, self.started, &self.word) == (other.leader, other.started, &other.word)
+    }
 }
 
 /// A word that no other child has.
@@ -48,11 +70,24 @@ impl Family {
     /// The family of a child that leads its own session.
     pub(crate) fn of(leader: Pid, word: String) -> Self {
         let started = Process::of(leader).map_or(0, |process| process.started);
-        Self { leader, started, word }
+        Self { leader, started, word, helper: None }
+    }
+
+    /// The family of a child that a helper attends.
+    pub(crate) fn attended(by: Pid, word: String, helper: Helper) -> Self {
+        // Reading its start is not worth a file: as long as the helper is not released its number is its own.
+        Self { leader: by, started: 0, word, helper: Some(helper) }
     }
 
     /// Every member that still runs, the child included. Zombies are over.
     pub(crate) fn living(&self) -> Vec<Pid> {
+        if let Some(helper) = &self.helper {
+            if helper.over.load(Ordering::Acquire) {
+                return Vec::new();
+            }
+            let processes = all_processes();
+            return below(&processes, self.attendants(helper, &processes));
+        }
         let processes = all_processes();
         let own = getpid();
         let mut members: HashSet<Pid> = processes
@@ -80,6 +115,19 @@ impl Family {
             .collect()
     }
 
+    /// The last generation of helpers.
+    fn attendants(&self, helper: &Helper, processes: &[Process]) -> HashSet<Pid> {
+        let mut generation = HashSet::from([self.leader]);
+        for _ in 0..helper.generations {
+            generation = processes
+                .iter()
+                .filter(|process| process.parent.is_some_and(|parent| generation.contains(&parent)))
+                .map(|process| process.id)
+                .collect();
+        }
+        generation
+    }
+
     fn is_kin(&self, process: &Process) -> bool {
         let leader = self.leader.as_raw_pid();
         process.group == leader
@@ -93,6 +141,18 @@ impl Family {
 
     /// Sends a signal to the group and to those members outside of it that are given.
     pub(crate) fn signal(&self, signal: Signal, members: &[Pid]) {
+        if let Some(helper) = &self.helper {
+            for member in members {
+                let _ = kill_process(*member, signal);
+            }
+            if signal == Signal::KILL && helper.generations > 0 && !helper.over.load(Ordering::Acquire) {
+                // Whoever is forked at this moment goes with the first process of its namespace.
+                for first in self.attendants(helper, &all_processes()) {
+                    let _ = kill_process(first, Signal::KILL);
+                }
+            }
+            return;
+        }
         // Failures mean that the target is gone already, or that it changed its user.
         let _ = kill_process_group(self.leader, signal);
         for member in members {
@@ -102,10 +162,40 @@ impl Family {
 
     /// Takes the status of members that were handed to rein as orphans, so that none stays a zombie.
     pub(crate) fn reap(&self, members: &[Pid]) {
+        if self.helper.is_some() {
+            return;
+        }
         for member in members.iter().filter(|member| **member != self.leader) {
             let _ = waitid(WaitId::Pid(*member), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
         }
     }
+}
+
+/// Everything below some processes that still runs, without themselves.
+fn below(processes: &[Process], roots: HashSet<Pid>) -> Vec<Pid> {
+    let mut members = roots.clone();
+    loop {
+        let before = members.len();
+        for process in processes {
+            if process.parent.is_some_and(|parent| members.contains(&parent)) {
+                members.insert(process.id);
+            }
+        }
+        if members.len() == before {
+            break;
+        }
+    }
+    processes
+        .iter()
+        .filter(|process| process.alive && members.contains(&process.id) && !roots.contains(&process.id))
+        .map(|process| process.id)
+        .collect()
+}
+
+/// Everything that a process started and that still runs, as far as it did not become somebody else's.
+#[cfg(target_os = "linux")]
+pub(crate) fn descendants(of: Pid) -> Vec<Pid> {
+    below(&all_processes(), HashSet::from([of]))
 }
 
 /// Kills what earlier reins left behind because they were themselves killed:

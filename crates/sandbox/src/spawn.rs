@@ -3,8 +3,10 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use crate::jail::Jail;
 use crate::pty::TerminalSize;
 
 /// A process to be started.
@@ -26,6 +28,10 @@ pub struct Spawn {
     pub timeout: Option<Duration>,
     /// How long a process that was asked to end may take before it is killed.
     pub grace: Grace,
+    /// What holds it. Without one it may do what rein may do.
+    pub jail: Option<Arc<Jail>>,
+    /// Names of variables that the user wants to be kept though they look like secrets.
+    pub keep: Vec<OsString>,
     /// The terminal that it runs in; without one its input is empty and its output a pipe.
     pub terminal: Option<TerminalSize>,
 }
@@ -50,6 +56,8 @@ impl Spawn {
             env: Vec::new(),
             timeout: None,
             grace: Grace::default(),
+            jail: None,
+            keep: Vec::new(),
             terminal: None,
         }
     }
@@ -72,6 +80,20 @@ impl Spawn {
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
+        self
+    }
+
+    /// In a jail.
+    #[must_use]
+    pub fn jailed(mut self, jail: Arc<Jail>) -> Self {
+        self.jail = Some(jail);
+        self
+    }
+
+    /// With these variables kept in its environment, whatever they look like.
+    #[must_use]
+    pub fn keeping(mut self, names: impl IntoIterator<Item = OsString>) -> Self {
+        self.keep.extend(names);
         self
     }
 
@@ -100,6 +122,7 @@ impl fmt::Debug for Spawn {
             .field("env", &self.env.iter().map(|(name, _)| name).collect::<Vec<_>>())
             .field("timeout", &self.timeout)
             .field("grace", &self.grace)
+            .field("jailed", &self.jail.is_some())
             .finish()
     }
 }

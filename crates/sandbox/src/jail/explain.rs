@@ -1,0 +1,7 @@
+//! x
+/// x
+pub enum Refusal {}
+/// x
+pub struct Refused;
+/// x
+pub fn explain() {}
