@@ -24,6 +24,7 @@ use crate::environment::clean_environment;
 use crate::error::SandboxError;
 use crate::family::{Family, MARK, mark, new_word};
 use crate::hidden;
+use crate::input;
 use crate::registry;
 use crate::run::Status;
 use crate::spawn::Spawn;
@@ -115,17 +116,27 @@ fn accompany(spawn: Spawn, output: OwnedFd, started: oneshot::Sender<io::Result<
 }
 
 fn start(spawn: Spawn, output: OwnedFd, mark: OsString) -> io::Result<Child> {
+    let input = match &spawn.input {
+        Some(bytes) => Stdio::from(input::holding(bytes)?),
+        None => Stdio::null(),
+    };
+    let errors = match &spawn.errors {
+        Some(errors) => errors.try_clone()?,
+        None => output.try_clone()?,
+    };
+    let inherited = hidden::visible(std::env::vars_os());
+    let inherited = inherited.into_iter().filter(|(name, _)| !spawn.without.contains(name));
     let mut command = Command::new(&spawn.program);
     command
         .args(&spawn.args)
         .current_dir(&spawn.cwd)
         .env_clear()
-        .envs(clean_environment(hidden::visible(std::env::vars_os())))
+        .envs(clean_environment(inherited))
         .envs(spawn.env)
         .env(MARK, mark)
-        .stdin(Stdio::null())
-        .stdout(output.try_clone()?)
-        .stderr(output);
+        .stdin(input)
+        .stdout(output)
+        .stderr(errors);
     let parent = getpid();
     #[allow(unsafe_code)]
     // SAFETY: the closure runs between fork and exec of a process with several threads. It makes

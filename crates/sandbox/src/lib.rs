@@ -15,7 +15,7 @@
 //! calls [`end_all`] before.
 //!
 //! Layout: `environment` is what a child is told, and `hidden` what it is not told
-//! besides; `child` starts and reaps; `output` reads; `family` finds relatives
+//! besides; `child` starts and reaps; `input` is what it reads; `output` reads; `family` finds relatives
 //! through `/proc`; `run` is the course of one process; `ladder` ends it;
 //! `registry` knows those that run.
 
@@ -24,6 +24,7 @@ mod environment;
 mod error;
 mod family;
 mod hidden;
+mod input;
 mod ladder;
 mod output;
 mod registry;

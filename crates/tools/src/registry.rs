@@ -8,6 +8,7 @@ use rein_protocol::ToolSpec;
 use crate::bash::Bash;
 use crate::contract::{Complaint, Tool};
 use crate::edit::Edit;
+use crate::git::Git;
 use crate::glob::Glob;
 use crate::grep::Grep;
 use crate::near;
@@ -37,6 +38,7 @@ impl Registry {
             Arc::new(Bash),
             Arc::new(Glob),
             Arc::new(Grep),
+            Arc::new(Git),
         ])
     }
 

@@ -4,6 +4,7 @@
 mod bash;
 mod edit;
 mod find;
+mod git;
 mod grep;
 mod ignored;
 mod permitted;
