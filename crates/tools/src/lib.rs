@@ -34,6 +34,7 @@ mod read;
 pub mod registry;
 mod schema;
 mod text;
+pub mod user_tool;
 mod walk;
 mod write;
 

@@ -110,7 +110,8 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
 
 /// Whether it is a file that somebody may execute.
 pub(crate) fn is_executable(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+    std::fs::metadata(path)
+        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
 /// A word as a shell reads it back.

@@ -146,11 +146,11 @@ mod tests {
         assert_eq!(registry.nearest("Shell"), ["bash"]);
         assert_eq!(
             registry.unknown("read_fiel").0,
-            "There is no tool `read_fiel`. Did you mean `read`? The tools are: read, write, edit, bash, glob, grep."
+            "There is no tool `read_fiel`. Did you mean `read`? The tools are: read, write, edit, bash, glob, grep, git."
         );
         assert_eq!(
             registry.unknown("browse").0,
-            "There is no tool `browse`. The tools are: read, write, edit, bash, glob, grep."
+            "There is no tool `browse`. The tools are: read, write, edit, bash, glob, grep, git."
         );
     }
 

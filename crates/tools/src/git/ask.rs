@@ -61,8 +61,9 @@ impl<'a> Asker<'a> {
         repository: &'a Repository,
         cancel: &'a CancellationToken,
     ) -> Result<Self, Stop> {
-        let git = program::find("git")
-            .ok_or_else(|| Stop::Failed("git is not installed: there is none in PATH. Ask the user to install it.".into()))?;
+        let git = program::find("git").ok_or_else(|| {
+            Stop::Failed("git is not installed: there is none in PATH. Ask the user to install it.".into())
+        })?;
         let mut asker = Self { git, scene, repository, cancel, overrides: Vec::new() };
         let place = ["rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir"];
         let place = asker.ask(&place.map(OsString::from), MOST_ANSWER).await?;
@@ -126,7 +127,9 @@ pub(super) fn answer(
     cancel: &CancellationToken,
 ) -> Result<Answer, Stop> {
     let collected = match collected {
-        Ok(_) | Err(SandboxError::NotStarted { .. }) if cancel.is_cancelled() => return Err(Stop::Interrupted),
+        Ok(_) | Err(SandboxError::NotStarted { .. }) if cancel.is_cancelled() => {
+            return Err(Stop::Interrupted);
+        }
         Ok(collected) => collected,
         Err(error) => return Err(Stop::Failed(format!("git was not run: {error}."))),
     };

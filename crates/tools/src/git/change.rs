@@ -87,14 +87,18 @@ impl Change {
             Self::Switch { force: Force::Yes, .. }
             | Self::SwitchNew { force: Force::Yes, .. }
             | Self::Detach { force: Force::Yes, .. } => Some("discards every change that is not committed"),
-            Self::DeleteBranch { force: Force::Yes, .. } => Some("discards commits that are on no other branch"),
+            Self::DeleteBranch { force: Force::Yes, .. } => {
+                Some("discards commits that are on no other branch")
+            }
             Self::CreateBranch { force: Force::Yes, .. } => {
                 Some("moves a branch that exists; commits that are on no other are discarded")
             }
             Self::RemoveWorktree { force: Force::Yes, .. } => {
                 Some("discards the changes and new files in that worktree")
             }
-            Self::RemoveWorktree { force: Force::No, .. } => Some("removes that worktree's directory, with ignored files"),
+            Self::RemoveWorktree { force: Force::No, .. } => {
+                Some("removes that worktree's directory, with ignored files")
+            }
             Self::Restore { part: Part::Index, .. }
             | Self::Add { .. }
             | Self::Commit { .. }
@@ -110,7 +114,9 @@ impl Change {
     /// What else of the user's runs with it.
     pub(super) fn company(&self) -> Option<&'static str> {
         match self {
-            Self::Commit { .. } => Some("runs the repository's commit hooks, and signs if the user's settings say so"),
+            Self::Commit { .. } => {
+                Some("runs the repository's commit hooks, and signs if the user's settings say so")
+            }
             Self::Switch { .. } | Self::SwitchNew { .. } | Self::Detach { .. } | Self::AddWorktree { .. } => {
                 Some("runs the repository's checkout hook and filters")
             }
@@ -151,12 +157,16 @@ pub(super) async fn perform(asker: &Asker<'_>, change: &Change) -> Result<Told, 
     let mut told = match change {
         Change::Add { .. } | Change::Restore { .. } => super::status::status(asker, &[]).await?,
         Change::Commit { .. } => committed(asker).await?,
-        Change::CreateBranch { name, .. } => Told::short(&format!("branch {name} made; checkout switches to it")),
+        Change::CreateBranch { name, .. } => {
+            Told::short(&format!("branch {name} made; checkout switches to it"))
+        }
         Change::DeleteBranch { name, .. } => Told::short(&format!("branch {name} deleted")),
         Change::Switch { .. } | Change::SwitchNew { .. } | Change::Detach { .. } => {
             super::status::status(asker, &[]).await?
         }
-        Change::AddWorktree { .. } | Change::RemoveWorktree { .. } => super::history::worktrees(asker).await?,
+        Change::AddWorktree { .. } | Change::RemoveWorktree { .. } => {
+            super::history::worktrees(asker).await?
+        }
     };
     let remarks = remarks(change, &done);
     if !remarks.is_empty() {
@@ -169,7 +179,9 @@ pub(super) async fn perform(asker: &Asker<'_>, change: &Change) -> Result<Told, 
 fn remarks(change: &Change, done: &Answer) -> String {
     match change {
         Change::DeleteBranch { .. } => said_shortly(&String::from_utf8_lossy(&done.output)),
-        Change::Commit { .. } | Change::Add { .. } | Change::CreateBranch { .. } => said_shortly(&done.errors),
+        Change::Commit { .. } | Change::Add { .. } | Change::CreateBranch { .. } => {
+            said_shortly(&done.errors)
+        }
         Change::Switch { .. }
         | Change::SwitchNew { .. }
         | Change::Detach { .. }
@@ -214,7 +226,13 @@ async fn committed(asker: &Asker<'_>) -> Result<Told, Stop> {
     let mut told = super::history::log(asker, None, &[], 1).await?;
     told.notes.clear();
     let mut numbers = words(&["show", "--format=", "--no-show-signature", "--shortstat", "--no-ext-diff"]);
-    numbers.extend(words(&["--no-textconv", "--diff-merges=first-parent", "--ignore-submodules=dirty", "HEAD", "--"]));
+    numbers.extend(words(&[
+        "--no-textconv",
+        "--diff-merges=first-parent",
+        "--ignore-submodules=dirty",
+        "HEAD",
+        "--",
+    ]));
     let numbers = asker.ask(&numbers, 1_000).await?;
     let numbers = String::from_utf8_lossy(&numbers.output).trim().to_owned();
     told.text = format!("committed {}{numbers}\n", told.text);

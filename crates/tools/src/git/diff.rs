@@ -1,5 +1,6 @@
 //! `diff`: what changed, files first and then the lines as far as they fit.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
@@ -28,7 +29,6 @@ const PLAIN: &[&str] = &[
     "--find-renames",
     "--src-prefix=a/",
     "--dst-prefix=b/",
-    "--unified=3",
     "--no-relative",
 ];
 
@@ -52,14 +52,20 @@ pub(super) async fn diff(asker: &Asker<'_>, between: &Between, paths: &[Named]) 
         }
         Between::RevisionAndFiles(rev) => command.push(asker.commit(rev).await?.into()),
         Between::Range(Range::One(rev)) => command.push(asker.commit(rev).await?.into()),
-        Between::Range(Range::Two { from, dots, to }) => command.push(range(asker, from, dots, to).await?.into()),
+        Between::Range(Range::Two { from, dots, to }) => {
+            command.push(range(asker, from, dots, to).await?.into())
+        }
     }
     let mut told = compare(asker, &command, paths).await?;
     if told.text.is_empty() {
         told.text = match between {
-            Between::IndexAndFiles => "no changes that are not staged; staged ones: staged true; new files: status\n".into(),
+            Between::IndexAndFiles => {
+                "no changes that are not staged; staged ones: staged true; new files: status\n".into()
+            }
             Between::HeadAndIndex => "nothing is staged\n".into(),
-            Between::RevisionAndIndex(_) | Between::RevisionAndFiles(_) | Between::Range(_) => "no differences\n".into(),
+            Between::RevisionAndIndex(_) | Between::RevisionAndFiles(_) | Between::Range(_) => {
+                "no differences\n".into()
+            }
         };
     }
     Ok(told)
@@ -104,9 +110,11 @@ pub(super) async fn compare(asker: &Asker<'_>, command: &[OsString], paths: &[Na
         return Ok(told);
     }
     let mut arguments = base;
-    arguments.extend(words(&["--patch", "--"]));
+    arguments.extend(words(&["--patch", "--unified=3", "--"]));
     arguments.extend(pathspecs(asker.repository, paths));
-    arguments.extend(hidden.iter().flat_map(|count| [Some(&count.path), count.before.as_ref()]).flatten().map(excluded));
+    arguments.extend(
+        hidden.iter().flat_map(|count| [Some(&count.path), count.before.as_ref()]).flatten().map(excluded),
+    );
     let patch = asker.ask(&arguments, PATCH_BYTES).await?;
     let lines = String::from_utf8_lossy(&patch.output);
     let lines = match patch.extent {
@@ -145,10 +153,10 @@ fn numbers(asker: &Asker<'_>, counts: &[Count]) -> String {
 }
 
 fn totals(counts: &[Count]) -> String {
-    let (added, removed) = counts
-        .iter()
-        .filter_map(|count| count.lines)
-        .fold((0_u64, 0_u64), |(a, r), (added, removed)| (a.saturating_add(added), r.saturating_add(removed)));
+    let (added, removed) =
+        counts.iter().filter_map(|count| count.lines).fold((0_u64, 0_u64), |(a, r), (added, removed)| {
+            (a.saturating_add(added), r.saturating_add(removed))
+        });
     let files = if counts.len() == 1 { "file" } else { "files" };
     format!("{} {files}, +{added} -{removed}", counts.len())
 }
@@ -161,7 +169,9 @@ fn counts(output: &[u8]) -> Vec<Count> {
         // A commit that is shown may leave an empty line before its files.
         let record = record.trim_ascii_start();
         let mut fields = record.splitn(3, |byte| *byte == b'\t');
-        let (Some(added), Some(removed), Some(name)) = (fields.next(), fields.next(), fields.next()) else { continue };
+        let (Some(added), Some(removed), Some(name)) = (fields.next(), fields.next(), fields.next()) else {
+            continue;
+        };
         let number = |field: &[u8]| std::str::from_utf8(field).ok()?.parse::<u64>().ok();
         let lines = number(added).zip(number(removed));
         if name.is_empty() {
@@ -171,6 +181,11 @@ fn counts(output: &[u8]) -> Vec<Count> {
             found.push(Count { path: path(name), before: None, lines });
         }
     }
+    // A file with conflicts is there twice, and what it is now comes last.
+    found.reverse();
+    let mut seen = HashSet::new();
+    found.retain(|count: &Count| seen.insert(count.path.clone()));
+    found.reverse();
     found
 }
 
@@ -198,9 +213,14 @@ mod tests {
         };
         assert_eq!(
             counts(output),
-            [count("a b", None, Some((1, 2))), count("picture", None, None), count("new", Some("old"), Some((3, 0)))]
+            [
+                count("a b", None, Some((1, 2))),
+                count("picture", None, None),
+                count("new", Some("old"), Some((3, 0)))
+            ]
         );
         assert_eq!(totals(&counts(output)), "3 files, +4 -2");
+        assert_eq!(counts(b"0\t0\ttorn\x004\t0\ttorn\0"), [count("torn", None, Some((4, 0)))]);
         for broken in [&b"1"[..], b"1\t2", b"1\t2\t\0", b"1\t2\t\0a"] {
             assert_eq!(counts(broken), []);
         }

@@ -25,12 +25,18 @@ const MEANINGS: &[(&str, &str)] = &[
         "would be overwritten by checkout",
         "Nothing was switched: these files have changes that it would overwrite. Commit them first, or set force to discard them.",
     ),
-    ("is not fully merged", "The branch has commits that are on no other. Set force only if they may be lost."),
+    (
+        "is not fully merged",
+        "The branch has commits that are on no other. Set force only if they may be lost.",
+    ),
     (
         "contains modified or untracked files",
         "The worktree has changes or new files. Set force only if they may be lost.",
     ),
-    ("gpg failed to sign", "The commit must be signed and could not be. Ask the user to commit, or to unlock their key."),
+    (
+        "gpg failed to sign",
+        "The commit must be signed and could not be. Ask the user to commit, or to unlock their key.",
+    ),
     ("unmerged files", "There are conflicts. Edit these files, add them, then commit."),
     ("missing blob", PARTIAL),
     ("could not fetch", PARTIAL),

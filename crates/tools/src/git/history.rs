@@ -30,7 +30,8 @@ pub(super) async fn log(
         Some(Range::One(rev)) => asker.commit(rev).await?,
         Some(Range::Two { from, dots, to }) => range(asker, from, dots, to).await?,
     };
-    let mut arguments = words(&["log", "--no-color", "--no-ext-diff", "--no-textconv", "--no-show-signature"]);
+    let mut arguments =
+        words(&["log", "--no-color", "--no-ext-diff", "--no-textconv", "--no-show-signature"]);
     arguments.extend(words(&["--no-notes", "--no-patch", "-z", "--date=short"]));
     arguments.push("--format=%h%x1f%ad%x1f%an%x1f%D%x1f%s".into());
     arguments.push(format!("--max-count={}", limit + 1).into());
@@ -178,7 +179,8 @@ pub(super) async fn branches(asker: &Asker<'_>) -> Result<Told, Stop> {
         let name = String::from_utf8_lossy(&head.output).trim().to_owned();
         text.push_str(&format!("* {} (no commits yet)\n", printable(&name)));
     }
-    let notes = if all.len() > SHOWN { vec![format!("only the {SHOWN} newest are shown")] } else { Vec::new() };
+    let notes =
+        if all.len() > SHOWN { vec![format!("only the {SHOWN} newest are shown")] } else { Vec::new() };
     Ok(Told { text, notes, summary: format!("{} branches", all.len().min(SHOWN)) })
 }
 

@@ -165,13 +165,17 @@ async fn carry_out(
     }
     // The disk may have changed since the call was judged.
     if Repository::find(scene).as_ref() != Ok(repository) {
-        return Err(Stop::Failed("Nothing was done: the repository changed since the call was checked. Call again.".into()));
+        return Err(Stop::Failed(
+            "Nothing was done: the repository changed since the call was checked. Call again.".into(),
+        ));
     }
     let asker = Asker::new(scene, repository, cancel).await?;
     match request {
         Request::Look(Look::Status { paths }) => status::status(&asker, paths).await,
         Request::Look(Look::Diff { between, paths }) => diff::diff(&asker, between, paths).await,
-        Request::Look(Look::Log { revs, paths, limit }) => history::log(&asker, revs.as_ref(), paths, *limit).await,
+        Request::Look(Look::Log { revs, paths, limit }) => {
+            history::log(&asker, revs.as_ref(), paths, *limit).await
+        }
         Request::Look(Look::Show { rev, paths }) => history::show(&asker, rev, paths).await,
         Request::Look(Look::ShowFile { rev, path }) => history::show_file(&asker, rev.as_ref(), path).await,
         Request::Look(Look::Branches) => history::branches(&asker).await,

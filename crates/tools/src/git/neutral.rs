@@ -139,7 +139,8 @@ fn unwanted(names: impl Iterator<Item = OsString>) -> Vec<OsString> {
     names
         .filter(|name| {
             let language = name == "LC_ALL" || name == "LANGUAGE";
-            let git = name.as_bytes().starts_with(b"GIT_") && !KEPT.iter().any(|kept| OsStr::new(kept) == name);
+            let git =
+                name.as_bytes().starts_with(b"GIT_") && !KEPT.iter().any(|kept| OsStr::new(kept) == name);
             language || git
         })
         .collect()
@@ -188,7 +189,15 @@ mod tests {
 
     #[test]
     fn what_leads_git_elsewhere_is_taken_away() {
-        let names = ["GIT_DIR", "GIT_AUTHOR_NAME", "PATH", "GIT_EXTERNAL_DIFF", "LC_ALL", "GITHUB_ACTOR", "GIT_TRACE"];
+        let names = [
+            "GIT_DIR",
+            "GIT_AUTHOR_NAME",
+            "PATH",
+            "GIT_EXTERNAL_DIFF",
+            "LC_ALL",
+            "GITHUB_ACTOR",
+            "GIT_TRACE",
+        ];
         assert_eq!(
             unwanted(names.iter().map(OsString::from)),
             ["GIT_DIR", "GIT_EXTERNAL_DIFF", "LC_ALL", "GIT_TRACE"].map(OsString::from)

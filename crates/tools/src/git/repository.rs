@@ -33,7 +33,8 @@ impl Repository {
         let workspace = Place::find(".", scene)?.path;
         for root in workspace.ancestors() {
             if let Some(private) = private_directory(root) {
-                let common = pointed_to(&private.join("commondir"), &private, "").unwrap_or_else(|| private.clone());
+                let common =
+                    pointed_to(&private.join("commondir"), &private, "").unwrap_or_else(|| private.clone());
                 return Ok(Self { root: root.to_owned(), private, common, workspace });
             }
             if is_store(root) {
@@ -110,11 +111,8 @@ const UNFINISHED: &[(&str, &str)] = &[
 /// What `.git` in a directory leads to, if it is the top of a working tree.
 fn private_directory(root: &Path) -> Option<PathBuf> {
     let entry = root.join(".git");
-    let found = if entry.is_dir() {
-        entry.canonicalize().ok()?
-    } else {
-        pointed_to(&entry, root, "gitdir:")?
-    };
+    let found =
+        if entry.is_dir() { entry.canonicalize().ok()? } else { pointed_to(&entry, root, "gitdir:")? };
     found.join("HEAD").symlink_metadata().is_ok().then_some(found)
 }
 

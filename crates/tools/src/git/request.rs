@@ -60,12 +60,27 @@ pub(super) enum Request {
 /// What only looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Look {
-    Status { paths: Vec<Named> },
-    Diff { between: Between, paths: Vec<Named> },
-    Log { revs: Option<Range>, paths: Vec<Named>, limit: usize },
-    Show { rev: Revision, paths: Vec<Named> },
+    Status {
+        paths: Vec<Named>,
+    },
+    Diff {
+        between: Between,
+        paths: Vec<Named>,
+    },
+    Log {
+        revs: Option<Range>,
+        paths: Vec<Named>,
+        limit: usize,
+    },
+    Show {
+        rev: Revision,
+        paths: Vec<Named>,
+    },
     /// A file or directory as it was; `None` is as it is staged.
-    ShowFile { rev: Option<Revision>, path: String },
+    ShowFile {
+        rev: Option<Revision>,
+        path: String,
+    },
     Branches,
     Worktrees,
 }
@@ -195,7 +210,9 @@ fn show(rev: &str, paths: Vec<Named>) -> Result<Look, Complaint> {
 fn commit(message: Option<String>, paths: &[Named]) -> Result<Change, Complaint> {
     let message = message.unwrap_or_default();
     if message.trim().is_empty() {
-        return Err(Complaint("`message` is missing: a commit needs one that says what changed and why.".to_owned()));
+        return Err(Complaint(
+            "`message` is missing: a commit needs one that says what changed and why.".to_owned(),
+        ));
     }
     if message.contains('\0') || message.len() > MOST_MESSAGE {
         return Err(Complaint(format!("`message` must be shorter than {MOST_MESSAGE} bytes, without NUL.")));
@@ -206,10 +223,17 @@ fn commit(message: Option<String>, paths: &[Named]) -> Result<Change, Complaint>
     Ok(Change::Commit { message })
 }
 
-fn branch(name: Option<String>, rev: Option<String>, delete: bool, force: Force) -> Result<Request, Complaint> {
+fn branch(
+    name: Option<String>,
+    rev: Option<String>,
+    delete: bool,
+    force: Force,
+) -> Result<Request, Complaint> {
     Ok(match (name, delete) {
         (None, false) => Request::Look(Look::Branches),
-        (None, true) => return Err(Complaint("`name` is missing: which branch is to be deleted?".to_owned())),
+        (None, true) => {
+            return Err(Complaint("`name` is missing: which branch is to be deleted?".to_owned()));
+        }
         (Some(name), true) => Request::Change(Change::DeleteBranch { name, force }),
         (Some(name), false) => {
             let at = rev.as_deref().map(Revision::new).transpose()?;
@@ -254,7 +278,9 @@ fn worktree(
     let mut paths = paths.into_iter();
     Ok(match (paths.next(), paths.next(), delete) {
         (None, _, false) => Request::Look(Look::Worktrees),
-        (None, _, true) => return Err(Complaint("`paths` is missing: which worktree is to be removed?".to_owned())),
+        (None, _, true) => {
+            return Err(Complaint("`paths` is missing: which worktree is to be removed?".to_owned()));
+        }
         (Some(_), Some(_), _) => return Err(Complaint("`paths`: one worktree at a time.".to_owned())),
         (Some(path), None, true) => Request::Change(Change::RemoveWorktree { path, force }),
         (Some(path), None, false) => {
@@ -284,7 +310,9 @@ impl Revision {
             || text.len() > MOST_NAME
             || text.starts_with('-')
             || text.contains("..")
-            || text.chars().any(|c| c.is_control() || c.is_whitespace() || matches!(c, ':' | '*' | '?' | '[' | '\\'));
+            || text
+                .chars()
+                .any(|c| c.is_control() || c.is_whitespace() || matches!(c, ':' | '*' | '?' | '[' | '\\'));
         if strange {
             return Err(Complaint(format!(
                 "`rev`: `{}` names no commit here. Write a hash, a branch, a tag, or HEAD~2.",
@@ -324,10 +352,12 @@ impl Named {
         let plain_end = given.find(['*', '?', '[']).map_or(given.len(), |wild| {
             given.get(..wild).and_then(|before| before.rfind('/')).map_or(0, |slash| slash + 1)
         });
-        let plain = given.get(..plain_end).filter(|plain| !plain.is_empty() || given.is_empty()).unwrap_or(".");
+        let plain =
+            given.get(..plain_end).filter(|plain| !plain.is_empty() || given.is_empty()).unwrap_or(".");
         let leads_to = Place::find(plain, scene)?.path;
         // `~` is ours; everything else git reads as the workspace would.
-        let given = if given.starts_with('~') && plain == given { leads_to.clone().into() } else { given.into() };
+        let given =
+            if given.starts_with('~') && plain == given { leads_to.clone().into() } else { given.into() };
         Ok(Self { given, leads_to })
     }
 }

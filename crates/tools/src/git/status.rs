@@ -96,7 +96,8 @@ impl State {
             ("branch.head", head) => self.head = Some(head.to_owned()),
             ("branch.upstream", upstream) => self.upstream = Some(upstream.to_owned()),
             ("branch.ab", counts) => {
-                let mut counts = counts.split(' ').map(|count| count.get(1..).unwrap_or_default().parse().unwrap_or(0));
+                let mut counts =
+                    counts.split(' ').map(|count| count.get(1..).unwrap_or_default().parse().unwrap_or(0));
                 self.ahead = counts.next().unwrap_or(0);
                 self.behind = counts.next().unwrap_or(0);
             }
@@ -148,10 +149,14 @@ impl State {
             text.push_str(&format!("{title}:\n"));
             for entry in entries.iter().take(SHOWN) {
                 let shown = |path: &PathBuf| asker.repository.shown(path, asker.scene);
-                let before = entry.before.as_ref().map(|before| format!("{} -> ", shown(before))).unwrap_or_default();
+                let before =
+                    entry.before.as_ref().map(|before| format!("{} -> ", shown(before))).unwrap_or_default();
                 let directory = if entry.path.as_os_str().as_bytes().ends_with(b"/") { "/" } else { "" };
                 let what = if entry.what.is_empty() { String::new() } else { format!("{} ", entry.what) };
-                text.push_str(&format!("  {what}{before}{}{directory}\n", shown(&entry.path).trim_end_matches('/')));
+                text.push_str(&format!(
+                    "  {what}{before}{}{directory}\n",
+                    shown(&entry.path).trim_end_matches('/')
+                ));
             }
             if entries.len() > SHOWN {
                 notes.push(format!("{SHOWN} of {} {title} files shown; narrow with paths", entries.len()));

@@ -11,6 +11,7 @@ mod permitted;
 mod read;
 mod specs;
 mod swapped;
+mod user_tool;
 mod write;
 
 use std::collections::HashMap;

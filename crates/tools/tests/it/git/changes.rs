@@ -23,7 +23,10 @@ async fn a_change_is_the_command_line_that_a_person_would_type() {
         (json!({"action": "checkout", "paths": ["a.txt"], "staged": true}), "git restore --staged -- a.txt"),
         (json!({"action": "checkout", "paths": ["a.txt"], "rev": "v1"}), "git restore --source=v1 -- a.txt"),
         (json!({"action": "worktree", "paths": ["../t"], "name": "x"}), "git worktree add -b x -- ../t"),
-        (json!({"action": "worktree", "paths": ["../t"], "delete": true, "force": true}), "git worktree remove --force -- ../t"),
+        (
+            json!({"action": "worktree", "paths": ["../t"], "delete": true, "force": true}),
+            "git worktree remove --force -- ../t",
+        ),
     ] {
         let intent = stage.intent("git", arguments.clone()).await;
         let effect = Effect::Execute { command: line.to_owned(), cwd: stage.root.clone() };
@@ -70,7 +73,12 @@ async fn staging_and_committing() {
         stage.failed("git", json!({"action": "commit", "message": "m"})).await,
         "Nothing is staged, so nothing was committed. Stage with action add and paths first; status shows what there is."
     );
-    assert!(stage.complaint("git", json!({"action": "commit", "message": " \n"})).await.contains("a commit needs one"));
+    assert!(
+        stage
+            .complaint("git", json!({"action": "commit", "message": " \n"}))
+            .await
+            .contains("a commit needs one")
+    );
     assert!(stage.complaint("git", json!({"action": "add"})).await.contains("`paths` is missing"));
     assert_eq!(
         stage.done("git", json!({"action": "add", "paths": ["."]})).await,
@@ -81,7 +89,12 @@ async fn staging_and_committing() {
     assert!(text.starts_with(&format!("committed {hash} 20")), "{text}");
     assert!(text.ends_with(" Ada (HEAD -> main) first: it's\n1 file changed, 1 insertion(+)\n"), "{text}");
     assert_eq!(git(&stage.root, &["log", "-1", "--format=%B"]), "first: it's\n\nwhy\n\n");
-    assert!(stage.failed("git", json!({"action": "add", "paths": ["nothing"]})).await.contains("did not match any files"));
+    assert!(
+        stage
+            .failed("git", json!({"action": "add", "paths": ["nothing"]}))
+            .await
+            .contains("did not match any files")
+    );
 }
 
 #[tokio::test]
@@ -114,21 +127,30 @@ async fn nobody_and_a_held_lock_are_said_with_what_to_do() {
     let message = stage.failed("git", json!({"action": "add", "paths": ["a.txt"]})).await;
     assert!(message.starts_with("Another git process holds the lock of this repository."), "{message}");
     assert!(message.contains("index.lock"));
-    assert!(stage.done("git", json!({"action": "status"})).await.contains("A a.txt"), "reading needs no lock");
+    assert!(
+        stage.done("git", json!({"action": "status"})).await.contains("A a.txt"),
+        "reading needs no lock"
+    );
 }
 
 #[tokio::test]
 async fn branches_are_made_switched_and_deleted() {
     let stage = repository(&[("a.txt", "a\n")]);
     let done = async |arguments| stage.done("git", arguments).await;
-    assert_eq!(done(json!({"action": "checkout", "name": "topic", "rev": "HEAD"})).await, "on topic\nnothing to commit\n");
+    assert_eq!(
+        done(json!({"action": "checkout", "name": "topic", "rev": "HEAD"})).await,
+        "on topic\nnothing to commit\n"
+    );
     stage.put("a.txt", "topic\n");
     git(&stage.root, &["commit", "-qam", "topic"]);
     stage.put("a.txt", "not committed\n");
     let message = stage.failed("git", json!({"action": "checkout", "name": "main"})).await;
     assert!(message.starts_with("Nothing was switched: these files have changes"), "{message}");
     assert_eq!(stage.get("a.txt"), b"not committed\n");
-    assert_eq!(done(json!({"action": "checkout", "paths": ["a.txt"]})).await, "on topic\nnothing to commit\n");
+    assert_eq!(
+        done(json!({"action": "checkout", "paths": ["a.txt"]})).await,
+        "on topic\nnothing to commit\n"
+    );
     assert_eq!(done(json!({"action": "checkout", "name": "main"})).await, "on main\nnothing to commit\n");
     let message = stage.failed("git", json!({"action": "branch", "name": "topic", "delete": true})).await;
     assert!(message.starts_with("The branch has commits that are on no other."), "{message}");

@@ -17,10 +17,13 @@ fn hostile() -> (Stage, PathBuf) {
         (".gitattributes", "*.txt filter=evil diff=evil merge=evil\n*.bin filter=a=b.c diff=other\n"),
     ]);
     let canary = stage.root.with_file_name("canary");
-    let program = stage.put(".git/program", format!("#!/bin/sh\necho \"$0 $*\" >> {}\ncat\n", canary.display()));
+    let program =
+        stage.put(".git/program", format!("#!/bin/sh\necho \"$0 $*\" >> {}\ncat\n", canary.display()));
     std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
     let program = program.display().to_string();
-    for hook in ["post-index-change", "post-checkout", "pre-commit", "fsmonitor-watchman", "reference-transaction"] {
+    for hook in
+        ["post-index-change", "post-checkout", "pre-commit", "fsmonitor-watchman", "reference-transaction"]
+    {
         symlink(&program, stage.at(&format!(".git/hooks/{hook}"))).unwrap();
     }
     std::fs::create_dir(stage.at("included")).unwrap();

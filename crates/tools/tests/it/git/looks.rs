@@ -65,7 +65,10 @@ async fn a_diff_begins_with_its_numbers() {
     stage.put("a.txt", "one\n2\n");
     std::fs::write(stage.at("b.txt"), b"\0binary").unwrap();
     let diff = stage.done("git", json!({"action": "diff"})).await;
-    assert!(diff.starts_with("2 files, +1 -1\n  a.txt +1 -1\n  b.txt binary\n\ndiff --git a/a.txt b/a.txt\n"), "{diff}");
+    assert!(
+        diff.starts_with("2 files, +1 -1\n  a.txt +1 -1\n  b.txt binary\n\ndiff --git a/a.txt b/a.txt\n"),
+        "{diff}"
+    );
     assert!(diff.contains("@@ -1,2 +1,2 @@\n one\n-two\n+2\n"), "{diff}");
     git(&stage.root, &["commit", "-qam", "second"]);
     for rev in ["HEAD~1..HEAD", "HEAD~1...", "HEAD~1"] {
@@ -146,7 +149,10 @@ async fn files_that_may_not_be_read_are_not_shown() {
     let note = "[1 files left out: not permitted]";
     let diff = stage.done("git", json!({"action": "diff"})).await;
     assert!(!diff.contains("pem") && !diff.contains("secret") && diff.ends_with(note), "{diff}");
-    assert_eq!(stage.done("git", json!({"action": "status"})).await, format!("on main\nchanged:\n  M a.txt\n{note}"));
+    assert_eq!(
+        stage.done("git", json!({"action": "status"})).await,
+        format!("on main\nchanged:\n  M a.txt\n{note}")
+    );
     git(&stage.root, &["mv", "key.pem", "open.txt"]);
     let diff = stage.done("git", json!({"action": "diff", "rev": "HEAD"})).await;
     assert!(!diff.contains("secret one"), "{diff}");
@@ -188,7 +194,8 @@ async fn conflicts_and_what_is_in_progress_are_named() {
     git(&stage.root, &["checkout", "-q", "main"]);
     stage.put("a.txt", "main\n");
     git(&stage.root, &["commit", "-qam", "main"]);
-    let merge = std::process::Command::new("git").args(["merge", "-q", "other"]).current_dir(&stage.root).output();
+    let merge =
+        std::process::Command::new("git").args(["merge", "-q", "other"]).current_dir(&stage.root).output();
     assert!(!merge.unwrap().status.success());
     assert_eq!(
         stage.done("git", json!({"action": "status"})).await,
@@ -196,7 +203,10 @@ async fn conflicts_and_what_is_in_progress_are_named() {
     );
     assert!(stage.done("git", json!({"action": "diff"})).await.contains("++<<<<<<<"));
     let message = stage.failed("git", json!({"action": "commit", "message": "m"})).await;
-    assert!(message.starts_with("There are conflicts. Edit these files, add them, then commit."), "{message}");
+    assert!(
+        message.starts_with("There are conflicts. Edit these files, add them, then commit."),
+        "{message}"
+    );
 }
 
 #[tokio::test]
@@ -220,7 +230,10 @@ async fn where_there_is_no_repository_nothing_is_asked() {
     let complaint = stage.complaint("git", json!({"action": "status"})).await;
     assert_eq!(
         complaint,
-        format!("{} is in no git repository. If one is wanted, make it with bash: git init", stage.root.display())
+        format!(
+            "{} is in no git repository. If one is wanted, make it with bash: git init",
+            stage.root.display()
+        )
     );
     git(&stage.root, &["init", "-q", "--bare"]);
     assert!(stage.complaint("git", json!({"action": "log"})).await.contains("is a bare repository"));
@@ -244,7 +257,10 @@ async fn names_of_any_bytes_and_submodules_are_no_problem() {
     assert!(diff.contains("+Subproject commit") && diff.contains("  caf\u{fffd}.txt +1 -0\n"), "{diff}");
     let mut below = Stage::new();
     below.scene.workspace = stage.at("inner");
-    assert_eq!(below.done("git", json!({"action": "status"})).await.lines().next(), Some("on main, up to date with origin/main"));
+    assert_eq!(
+        below.done("git", json!({"action": "status"})).await.lines().next(),
+        Some("on main, up to date with origin/main")
+    );
 }
 
 #[tokio::test]
@@ -256,7 +272,11 @@ async fn very_many_files_are_counted_and_not_listed() {
     let called = stage.call("git", json!({"action": "status"})).await;
     assert_eq!(called.display.summary.as_deref(), Some("3000 untracked"));
     assert_eq!(called.text.lines().filter(|line| line.contains("many-")).count(), 100);
-    assert!(called.text.ends_with("[100 of 3000 untracked files shown; narrow with paths]"), "{}", called.text);
+    assert!(
+        called.text.ends_with("[100 of 3000 untracked files shown; narrow with paths]"),
+        "{}",
+        called.text
+    );
 }
 
 #[tokio::test]
