@@ -19,6 +19,9 @@ pub(super) const MOST_ANSWER: usize = 48 * 1024 * 1024;
 /// Names of filters and drivers that a configuration may have; more are no accident.
 const MOST_OVERRIDES: usize = 1_000;
 
+/// Files of which it is asked how they are stored.
+const MOST_ATTRIBUTED: usize = 200;
+
 /// Why there is no answer.
 #[derive(Debug)]
 pub(super) enum Stop {
@@ -94,6 +97,28 @@ impl<'a> Asker<'a> {
         let spawn = spawn(self.scene, &self.git, Conduct::Read(&self.overrides), arguments);
         let collected = program::collect(spawn, most, self.cancel).await;
         answer(collected, self.scene, self.cancel)
+    }
+
+    /// A remark if some of these files are stored by a filter, which was not run to compare them.
+    pub(super) async fn unfiltered<'p>(
+        &self,
+        paths: impl Iterator<Item = &'p PathBuf>,
+    ) -> Result<Option<String>, Stop> {
+        let is_filter = |(key, _): &Override| key.as_encoded_bytes().starts_with(b"filter.");
+        let root = &self.repository.root;
+        let paths: Vec<OsString> = paths.take(MOST_ATTRIBUTED).map(|path| root.join(path).into()).collect();
+        if paths.is_empty() || !self.overrides.iter().any(is_filter) {
+            return Ok(None);
+        }
+        let words = ["check-attr", "-z", "filter", "--"].map(OsString::from);
+        let arguments: Vec<OsString> = words.into_iter().chain(paths).collect();
+        let answer = self.try_ask(&arguments, MOST_ANSWER).await?;
+        let mut values = answer.output.split(|byte| *byte == 0).skip(2).step_by(3);
+        let stored = values.any(|value| !value.is_empty() && !matches!(value, b"unspecified" | b"unset"));
+        Ok(stored.then(|| {
+            "the repository's filters (such as lfs) were not run: what they store otherwise can show as changed"
+                .to_owned()
+        }))
     }
 
     /// The hash of the commit that a name stands for.

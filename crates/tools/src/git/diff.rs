@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::ask::{Asker, MOST_ANSWER, Stop};
 use super::request::{Between, Named, Range, Revision};
@@ -32,6 +32,15 @@ const PLAIN: &[&str] = &[
     "--no-relative",
 ];
 
+/// What the newer side of a comparison is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// Something that git has stored.
+    Stored,
+    /// The files as they are.
+    Files,
+}
+
 /// A file and how many lines of it changed.
 #[derive(Debug, PartialEq, Eq)]
 struct Count {
@@ -56,7 +65,11 @@ pub(super) async fn diff(asker: &Asker<'_>, between: &Between, paths: &[Named]) 
             command.push(range(asker, from, dots, to).await?.into())
         }
     }
-    let mut told = compare(asker, &command, paths).await?;
+    let side = match between {
+        Between::IndexAndFiles | Between::RevisionAndFiles(_) => Side::Files,
+        Between::HeadAndIndex | Between::RevisionAndIndex(_) | Between::Range(_) => Side::Stored,
+    };
+    let mut told = compare(asker, &command, paths, side).await?;
     if told.text.is_empty() {
         told.text = match between {
             Between::IndexAndFiles => {
@@ -82,7 +95,12 @@ pub(super) async fn range(
 }
 
 /// What a command that prints differences says: the numbers of files, then the lines.
-pub(super) async fn compare(asker: &Asker<'_>, command: &[OsString], paths: &[Named]) -> Result<Told, Stop> {
+pub(super) async fn compare(
+    asker: &Asker<'_>,
+    command: &[OsString],
+    paths: &[Named],
+    side: Side,
+) -> Result<Told, Stop> {
     let base: Vec<OsString> = command.iter().cloned().chain(words(PLAIN)).collect();
     let mut arguments = base.clone();
     arguments.extend(words(&["--numstat", "-z", "--"]));
@@ -105,6 +123,9 @@ pub(super) async fn compare(asker: &Asker<'_>, command: &[OsString], paths: &[Na
     if counts.is_empty() {
         return Ok(told);
     }
+    if side == Side::Files {
+        told.notes.extend(asker.unfiltered(counts.iter().map(|count| &count.path)).await?);
+    }
     if hidden.len() > MOST_LEFT_OUT || answer.extent == Extent::Cut {
         told.notes.push("the lines are not shown; narrow with paths".to_owned());
         return Ok(told);
@@ -113,7 +134,11 @@ pub(super) async fn compare(asker: &Asker<'_>, command: &[OsString], paths: &[Na
     arguments.extend(words(&["--patch", "--unified=3", "--"]));
     arguments.extend(pathspecs(asker.repository, paths));
     arguments.extend(
-        hidden.iter().flat_map(|count| [Some(&count.path), count.before.as_ref()]).flatten().map(excluded),
+        hidden
+            .iter()
+            .flat_map(|count| [Some(&count.path), count.before.as_ref()])
+            .flatten()
+            .map(|path| excluded(path)),
     );
     let patch = asker.ask(&arguments, PATCH_BYTES).await?;
     let lines = String::from_utf8_lossy(&patch.output);
@@ -193,7 +218,7 @@ fn path(bytes: &[u8]) -> PathBuf {
     PathBuf::from(OsString::from_vec(bytes.to_vec()))
 }
 
-fn excluded(path: &PathBuf) -> OsString {
+fn excluded(path: &Path) -> OsString {
     let mut pathspec = b":(top,exclude,literal)".to_vec();
     pathspec.extend_from_slice(path.as_os_str().as_bytes());
     OsString::from_vec(pathspec)

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::ask::{Answer, Asker, MOST_ANSWER, Stop};
-use super::diff::{compare, range};
+use super::diff::{Side, compare, range};
 use super::request::{Named, Range, Revision};
 use super::{Told, words};
 use crate::path::{printable, shown};
@@ -73,7 +73,7 @@ pub(super) async fn show(asker: &Asker<'_>, rev: &Revision, paths: &[Named]) -> 
     let is_merge = parents.split(' ').count() > 1;
     let mut command = words(&["show", "--format=", "--no-show-signature", "--diff-merges=first-parent"]);
     command.push(commit.into());
-    let compared = compare(asker, &command, paths).await?;
+    let compared = compare(asker, &command, paths, Side::Stored).await?;
     text.push_str(&compared.text);
     let mut told = Told { text, ..compared };
     if is_merge {

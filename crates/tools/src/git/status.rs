@@ -56,6 +56,7 @@ pub(super) async fn status(asker: &Asker<'_>, paths: &[Named]) -> Result<Told, S
     if answer.extent == Extent::Cut {
         told.notes.push("there is more than can be read; narrow with paths".to_owned());
     }
+    told.notes.extend(asker.unfiltered(state.changed.iter().map(|entry| &entry.path)).await?);
     told.notes.extend(asker.repository.in_progress().map(str::to_owned));
     Ok(told)
 }

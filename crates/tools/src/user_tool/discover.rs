@@ -82,6 +82,9 @@ pub struct UserTools {
     known: Mutex<HashMap<(PathBuf, Stamp), Description>>,
 }
 
+/// What a program said and what it was then, or what is wrong with it.
+type Described = Result<(Description, Stamp), String>;
+
 impl UserTools {
     /// Asks every program of the folders what it is. `taken` are the names of other tools; of two
     /// programs with one name the first counts. Nothing here fails: what is wrong is a [`Problem`].
@@ -134,14 +137,10 @@ impl UserTools {
     }
 
     /// In the order that was given.
-    async fn describe_all(
-        &self,
-        runners: Vec<Runner>,
-        limits: Limits,
-    ) -> Vec<(Runner, Result<(Description, Stamp), String>)> {
+    async fn describe_all(&self, runners: Vec<Runner>, limits: Limits) -> Vec<(Runner, Described)> {
         let places = Arc::new(Semaphore::new(limits.at_once.max(1)));
         let mut running = JoinSet::new();
-        let mut done: Vec<(usize, Runner, Result<(Description, Stamp), String>)> = Vec::new();
+        let mut done: Vec<(usize, Runner, Described)> = Vec::new();
         for (index, runner) in runners.into_iter().enumerate() {
             let stamp = match Stamp::of(&runner.path).await {
                 Ok(stamp) => stamp,
@@ -245,7 +244,7 @@ async fn describe(runner: &Runner, limit: Duration) -> Result<Description, Strin
     let spawn = spawn(runner, home, "describe", limit).grace(Grace(Duration::from_millis(200)));
     let collected = match program::collect(spawn, MOST_ANSWER, &CancellationToken::new()).await {
         Ok(collected) => collected,
-        Err(error) => return Err(format!("it cannot be started: {}", with_hint(&error.to_string()))),
+        Err(error) => return Err(format!("it cannot be started: {error}")),
     };
     let errors = last_line(&collected.errors);
     match (collected.extent, collected.exit.ended, collected.exit.status) {
@@ -259,13 +258,6 @@ async fn describe(runner: &Runner, limit: Duration) -> Result<Description, Strin
         (_, _, Status::Code(code)) => Err(format!("its answer to `describe` was exit code {code}{errors}")),
         (_, _, Status::Signal(signal)) => Err(format!("`describe` was ended by signal {signal}{errors}")),
     }
-}
-
-fn with_hint(error: &str) -> String {
-    if error.contains("Exec format error") {
-        return format!("{error} (a script needs a first line like #!/usr/bin/env python3)");
-    }
-    error.to_owned()
 }
 
 fn last_line(errors: &str) -> String {

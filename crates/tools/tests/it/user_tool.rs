@@ -183,7 +183,7 @@ async fn how_it_fails_is_told() {
         shed.put_shell("fails", run);
         let called = shed.call(json!({"word": ""})).await;
         assert_eq!(called.status, CallStatus::Failed, "{run}");
-        assert_eq!(called.text.replace('\u{0}', "\0"), text, "{run}");
+        assert_eq!(called.text, text, "{run}");
     }
     let shed = Shed::new();
     shed.put_shell("silent", "echo log >&2");
@@ -227,7 +227,6 @@ async fn what_is_wrong_with_a_program_is_a_problem_and_no_failure() {
         ("x", 0o755, "#!/bin/sh\nkill -9 $$".to_owned(), "ended by signal 9", "Try it by hand: "),
         ("x", 0o755, "#!/bin/sh\nyes".to_owned(), "more than 64 KB", "Try it by hand: "),
         ("x", 0o755, "#!/bin/sh\n".to_owned(), "is empty", "Try it by hand: "),
-        ("x", 0o755, "no first line".to_owned(), "a script needs a first line like #!", "Try it by hand: "),
         ("x", 0o755, "#!/no/such/program\n".to_owned(), "cannot be started", "Try it by hand: "),
         (
             "x",

@@ -104,7 +104,11 @@ async fn reads_run_nothing_of_the_repository() {
         assert_eq!(trace, "", "{arguments} ran something: {text}");
     }
     let diff = stage.done("git", json!({"action": "diff"})).await;
-    assert!(diff.contains("-one\n+two\n"), "{diff}");
+    assert!(
+        diff.contains("-one\n+two\n")
+            && diff.contains("[the repository's filters (such as lfs) were not run"),
+        "{diff}"
+    );
 }
 
 #[tokio::test]
@@ -165,4 +169,64 @@ async fn a_repository_that_changed_after_the_check_is_refused() {
     stage.put(".git", format!("gitdir: {}\n", other.at(".git").display()));
     let called = stage.run(plan, &tokio_util::sync::CancellationToken::new()).await;
     assert!(called.text.starts_with("Nothing was done: the repository changed"), "{}", called.text);
+}
+
+/// Every trap alone: the user's own git runs the program, and a read does not.
+#[tokio::test]
+async fn each_way_to_run_a_program_is_closed() {
+    let attributes = "*.txt filter=evil diff=evil\n";
+    for (settings, own, read) in [
+        (&[("core.fsmonitor", "PROGRAM")][..], &["status"][..], json!({"action": "status"})),
+        (&[("core.hooksPath", ".git/traps")], &["status"], json!({"action": "status"})),
+        (&[("filter.evil.clean", "PROGRAM")], &["status"], json!({"action": "status"})),
+        (&[("filter.evil.clean", "PROGRAM")], &["diff"], json!({"action": "diff"})),
+        (&[("filter.evil.process", "PROGRAM")], &["diff"], json!({"action": "diff"})),
+        (&[("diff.external", "PROGRAM")], &["diff"], json!({"action": "diff"})),
+        (&[("diff.evil.command", "PROGRAM")], &["diff"], json!({"action": "diff"})),
+        (&[("diff.evil.textconv", "PROGRAM")], &["diff"], json!({"action": "diff"})),
+        (&[("diff.evil.textconv", "PROGRAM")], &["show"], json!({"action": "show"})),
+        (&[("log.showSignature", "true"), ("gpg.program", "PROGRAM")], &["log"], json!({"action": "log"})),
+        (&[("log.showSignature", "true"), ("gpg.program", "PROGRAM")], &["show"], json!({"action": "show"})),
+    ] {
+        let stage = repository(&[("a.txt", "one\n"), (".gitattributes", attributes)]);
+        let canary = stage.root.with_file_name("canary");
+        let script = format!("#!/bin/sh\necho x >> {}\ncat < /dev/null\n", canary.display());
+        let program = stage.put(".git/program", script);
+        std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+        std::fs::create_dir(stage.at(".git/traps")).unwrap();
+        symlink(&program, stage.at(".git/traps/post-index-change")).unwrap();
+        sign(&stage);
+        stage.put("a.txt", "two\n");
+        stage.put("new.txt", "");
+        git(&stage.root, &["add", "--intent-to-add", "new.txt"]);
+        for (key, value) in settings {
+            git(&stage.root, &["config", key, &value.replace("PROGRAM", program.to_str().unwrap())]);
+        }
+        // An index that must be refreshed, for the hook that waits for it.
+        let refresh = std::time::SystemTime::now() - std::time::Duration::from_secs(100);
+        let file = std::fs::File::options().write(true).open(stage.at(".gitattributes")).unwrap();
+        file.set_modified(refresh).unwrap();
+        let text = stage.call("git", read.clone()).await.text;
+        assert!(!canary.exists(), "{settings:?} {read}: {text}");
+        let done = std::process::Command::new("git").args(own).current_dir(&stage.root).output().unwrap();
+        assert!(canary.exists(), "the trap {settings:?} does not work: {own:?} {done:?}");
+    }
+}
+
+/// Puts a commit with a signature on top, which somebody may want to verify.
+fn sign(stage: &Stage) {
+    use std::io::Write;
+    let commit = git(&stage.root, &["cat-file", "commit", "HEAD"]);
+    let (head, message) = commit.split_once("\n\n").unwrap();
+    let signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----";
+    let mut child = std::process::Command::new("git")
+        .args(["hash-object", "-t", "commit", "-w", "--stdin"])
+        .current_dir(&stage.root)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    write!(child.stdin.take().unwrap(), "{head}\n{signature}\n\n{message}").unwrap();
+    let hash = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    git(&stage.root, &["update-ref", "HEAD", hash.trim()]);
 }
