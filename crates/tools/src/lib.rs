@@ -12,7 +12,8 @@
 //! Layout: [`contract`] is the two steps; [`registry`] the one list of tools;
 //! [`arguments`] reads what a model wrote; [`bound`] keeps output small;
 //! [`memory`] knows which files were read; `path`, `files`, `text`, `diff`,
-//! `change`, `walk`, `ignored` and `near` are what several tools share.
+//! `change`, `walk`, `ignored`, `near` and `program` are what several tools share;
+//! [`user_tool`] makes tools of programs that users write.
 
 pub mod arguments;
 pub mod bash;

@@ -349,6 +349,11 @@ impl Named {
                 "`paths`: `{given}` would be a magic word to git. Write ./{given} if a file is called so."
             )));
         }
+        if climbs(given) {
+            return Err(Complaint(format!(
+                "`paths`: in `{given}`, .. stands after a name. Write the path that it leads to."
+            )));
+        }
         let plain_end = given.find(['*', '?', '[']).map_or(given.len(), |wild| {
             given.get(..wild).and_then(|before| before.rfind('/')).map_or(0, |slash| slash + 1)
         });
@@ -360,4 +365,11 @@ impl Named {
             if given.starts_with('~') && plain == given { leads_to.clone().into() } else { given.into() };
         Ok(Self { given, leads_to })
     }
+}
+
+/// Whether `..` follows a name: git takes it off the text, the system follows the link before it,
+/// and after a wildcard nobody can say where it leads.
+fn climbs(given: &str) -> bool {
+    let mut parts = given.split('/').skip_while(|part| matches!(*part, "." | ".."));
+    parts.any(|part| part == "..")
 }

@@ -191,6 +191,8 @@ async fn names_that_are_options_or_magic_are_refused() {
         json!({"action": "branch", "name": "a b"}),
         json!({"action": "branch", "name": "x", "rev": "-D"}),
         json!({"action": "add", "paths": [":(exclude)x"]}),
+        json!({"action": "diff", "paths": ["a*/../../x"]}),
+        json!({"action": "status", "paths": ["/tmp/../x"]}),
         json!({"action": "push"}),
         json!({"action": "checkout"}),
     ] {
