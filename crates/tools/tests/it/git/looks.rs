@@ -287,3 +287,29 @@ async fn an_interrupt_is_obeyed_before_anything_runs() {
     let plan = stage.plan("git", json!({"action": "status"})).await.unwrap();
     assert_eq!(stage.run(plan, &cancel).await.status, CallStatus::Interrupted);
 }
+
+/// The index alone holds them, so that no hundred thousand files must be made.
+#[tokio::test]
+async fn a_hundred_thousand_changes_are_counted_too() {
+    use std::io::Write;
+    let stage = repository(&[("a.txt", "a\n")]);
+    let blob = git(&stage.root, &["rev-parse", "HEAD:a.txt"]);
+    let mut child = std::process::Command::new("git")
+        .args(["update-index", "--index-info"])
+        .current_dir(&stage.root)
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let entries: String =
+        (0..100_000).map(|index| format!("100644 {} 0\tmany/{index}\n", blob.trim())).collect();
+    child.stdin.take().unwrap().write_all(entries.as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
+    let called = stage.call("git", json!({"action": "status"})).await;
+    assert_eq!(called.display.summary.as_deref(), Some("100000 staged, 100000 changed"));
+    assert!(called.text.len() < 10_000, "{}", called.text.len());
+    let called = stage.call("git", json!({"action": "diff", "staged": true})).await;
+    assert_eq!(called.display.summary.as_deref(), Some("100000 files, +100000 -0"));
+    assert!(
+        called.text.len() < 50_000 && called.text.contains("[100 of 100000 files shown; narrow with paths;")
+    );
+}
