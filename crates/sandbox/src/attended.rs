@@ -4,21 +4,19 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::process::Pid;
 use tokio::sync::oneshot;
 
-use crate::child::{Running, announce};
-use crate::environment::clean_environment;
+use crate::child::{Running, announce, told};
 use crate::error::SandboxError;
 use crate::family::{Family, Helper, MARK, mark, new_word};
-use crate::helper::launch::launch;
+use crate::helper::launch::{Streams, launch};
 use crate::helper::order::{Order, Walls};
 use crate::helper::record::{Failure, Others, Record, Stage};
-use crate::hidden;
+use crate::input;
 use crate::jail::{Jail, Way, choose, plan, probe};
 use crate::run::Status;
 use crate::spawn::Spawn;
@@ -32,9 +30,14 @@ pub(crate) fn accompany(
     let word = new_word();
     let prepared = prepare(&spawn, &word).and_then(|(order, helper)| {
         let source_of = |source| SandboxError::Program { program: spawn.program.clone(), source };
-        let input = input(&output).map_err(source_of)?;
+        let input = input::of(&spawn, &output).map_err(source_of)?;
+        let errors = match &spawn.errors {
+            Some(errors) => errors.try_clone(),
+            None => output.try_clone(),
+        };
+        let streams = Streams { input, output, errors: errors.map_err(source_of)? };
         let has_ghosts = order.walls.as_ref().is_some_and(|walls| !walls.plan.ghosts.is_empty());
-        let launched = launch(&helper, &order, input, output).map_err(source_of)?;
+        let launched = launch(&helper, &order, streams).map_err(source_of)?;
         Ok((launched, generations(&order), has_ghosts))
     });
     let (mut launched, generations, has_ghosts) = match prepared {
@@ -65,19 +68,13 @@ pub(crate) fn accompany(
     let _ = launched.child.wait();
 }
 
-/// A terminal is read from as well as written to.
-fn input(output: &OwnedFd) -> io::Result<Stdio> {
-    use std::io::IsTerminal;
-    Ok(if output.is_terminal() { output.try_clone()?.into() } else { Stdio::null() })
-}
-
 fn prepare(spawn: &Spawn, word: &str) -> Result<(Order, std::path::PathBuf), SandboxError> {
     let walls = spawn.jail.as_deref().map(walls).transpose()?;
     let helper = crate::helper::program().ok_or_else(|| SandboxError::Unavailable {
         why: "this program has no helper".to_owned(),
         remedy: "call `helper::main` at the start of `main`".to_owned(),
     })?;
-    let mut env = clean_environment(hidden::visible(std::env::vars_os()), &spawn.keep);
+    let mut env = told(spawn);
     let mut set = |name: OsString, value: OsString| {
         env.retain(|(known, _)| *known != name);
         env.push((name, value));

@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Stdio};
+use std::process::Child;
 use std::sync::mpsc;
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, getppid, setsid, waitid};
@@ -24,6 +24,7 @@ use crate::environment::clean_environment;
 use crate::error::SandboxError;
 use crate::family::{Family, MARK, mark, new_word};
 use crate::hidden;
+use crate::input;
 use crate::registry;
 use crate::run::Status;
 use crate::spawn::Spawn;
@@ -136,19 +137,31 @@ pub(crate) fn announce(
     (exited_sender, released)
 }
 
+/// What a process is told of rein's own environment.
+pub(crate) fn told(spawn: &Spawn) -> Vec<(OsString, OsString)> {
+    let inherited = hidden::visible(std::env::vars_os());
+    let inherited = inherited.into_iter().filter(|(name, _)| !spawn.without.contains(name));
+    clean_environment(inherited, &spawn.keep)
+}
+
 fn start(spawn: Spawn, output: OwnedFd, mark: OsString) -> io::Result<Child> {
+    let input = input::of(&spawn, &output)?;
+    let errors = match &spawn.errors {
+        Some(errors) => errors.try_clone()?,
+        None => output.try_clone()?,
+    };
     let mut command = crate::macos::command(&spawn);
     command
         .current_dir(&spawn.cwd)
         .env_clear()
-        .envs(clean_environment(hidden::visible(std::env::vars_os()), &spawn.keep))
+        .envs(told(&spawn))
         .envs(spawn.terminal.map(|_| ("TERM", "xterm-256color")))
         .envs(crate::macos::temporary(&spawn))
         .envs(spawn.env)
         .env(MARK, mark)
-        .stdin(if spawn.terminal.is_some() { output.try_clone()?.into() } else { Stdio::null() })
-        .stdout(output.try_clone()?)
-        .stderr(output);
+        .stdin(input)
+        .stdout(output)
+        .stderr(errors);
     let (parent, has_terminal) = (getpid(), spawn.terminal.is_some());
     #[allow(unsafe_code)]
     // SAFETY: the closure runs between fork and exec of a process with several threads. It makes

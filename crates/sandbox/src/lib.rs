@@ -17,7 +17,7 @@
 //! What a process may do is a [`jail::Jail`], enforced by the kernel.
 //!
 //! Layout: `environment` is what a child is told, and `hidden` what it is not told
-//! besides; `child` starts and reaps; `output` reads; `family` finds relatives
+//! besides; `child` starts and reaps; `input` is what it reads and `output` what it prints; `family` finds relatives
 //! through `/proc`; `process` is a process that runs, `pty` its terminal if it has
 //! one, and `run` its course from start to end; `ladder` ends it; `registry` knows
 //! those that run. `jail` says what a process may do, `helper`
@@ -31,6 +31,7 @@ mod error;
 mod family;
 pub mod helper;
 mod hidden;
+mod input;
 pub mod jail;
 mod ladder;
 #[cfg(target_os = "linux")]

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,8 +12,9 @@ use crate::pty::TerminalSize;
 
 /// A process to be started.
 ///
-/// Its standard input is empty, its standard output and error are one pipe, it
-/// leads a session of its own and has no terminal, unless it is to have one of its own.
+/// Its standard input is empty and its standard output and error are one pipe,
+/// unless [`Self::input`] and [`Self::errors`] say otherwise; it leads a session
+/// of its own and has no terminal, unless it is to have one of its own.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Spawn {
@@ -24,6 +26,12 @@ pub struct Spawn {
     pub cwd: PathBuf,
     /// Variables beyond the cleaned environment; they win over it, and are not cleaned.
     pub env: Vec<(OsString, OsString)>,
+    /// Variables of rein's own environment that it does not get.
+    pub without: Vec<OsString>,
+    /// What it reads from its standard input.
+    pub input: Option<Arc<[u8]>>,
+    /// Where its standard error goes if not where its standard output goes.
+    pub errors: Option<Arc<OwnedFd>>,
     /// How long it may run.
     pub timeout: Option<Duration>,
     /// How long a process that was asked to end may take before it is killed.
@@ -54,6 +62,9 @@ impl Spawn {
             args: Vec::new(),
             cwd: cwd.into(),
             env: Vec::new(),
+            without: Vec::new(),
+            input: None,
+            errors: None,
             timeout: None,
             grace: Grace::default(),
             jail: None,
@@ -73,6 +84,27 @@ impl Spawn {
     #[must_use]
     pub fn variable(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// Without a variable that rein itself has.
+    #[must_use]
+    pub fn without(mut self, name: impl Into<OsString>) -> Self {
+        self.without.push(name.into());
+        self
+    }
+
+    /// With something to read on its standard input.
+    #[must_use]
+    pub fn input(mut self, bytes: impl Into<Arc<[u8]>>) -> Self {
+        self.input = Some(bytes.into());
+        self
+    }
+
+    /// With its standard error apart: what it writes there goes to `errors`, and not to who takes the output.
+    #[must_use]
+    pub fn errors(mut self, errors: impl Into<Arc<OwnedFd>>) -> Self {
+        self.errors = Some(errors.into());
         self
     }
 

@@ -13,7 +13,8 @@
 //! [`arguments`] reads what a model wrote; [`bound`] keeps output small, and
 //! [`terminal`] makes text of it;
 //! [`jobs`] runs commands; [`memory`] knows which files were read; `path`, `files`, `text`, `diff`,
-//! `change`, `walk`, `ignored` and `near` are what several tools share.
+//! `change`, `walk`, `ignored`, `near` and `program` are what several tools share;
+//! [`user_tool`] makes tools of programs that users write.
 
 pub mod arguments;
 mod ask;
@@ -24,6 +25,7 @@ pub mod contract;
 mod diff;
 pub mod edit;
 mod files;
+mod git;
 mod glob;
 mod grep;
 mod ignored;
@@ -32,11 +34,13 @@ pub mod jobs;
 pub mod memory;
 mod near;
 mod path;
+mod program;
 mod read;
 pub mod registry;
 mod schema;
 pub mod terminal;
 mod text;
+pub mod user_tool;
 mod walk;
 mod write;
 

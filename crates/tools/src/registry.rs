@@ -9,6 +9,7 @@ use crate::ask::AskUser;
 use crate::bash::Bash;
 use crate::contract::{Complaint, Tool};
 use crate::edit::Edit;
+use crate::git::Git;
 use crate::glob::Glob;
 use crate::grep::Grep;
 use crate::job::JobTool;
@@ -41,6 +42,7 @@ impl Registry {
             Arc::new(Glob),
             Arc::new(Grep),
             Arc::new(AskUser),
+            Arc::new(Git),
         ])
     }
 

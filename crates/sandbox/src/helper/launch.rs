@@ -25,8 +25,15 @@ pub(crate) struct Launched {
     pub(crate) control: OwnedFd,
 }
 
+/// The standard streams of a program.
+pub(crate) struct Streams {
+    pub(crate) input: Stdio,
+    pub(crate) output: OwnedFd,
+    pub(crate) errors: OwnedFd,
+}
+
 /// Starts a helper with an order. Its standard streams are those of the program.
-pub(crate) fn launch(helper: &Path, order: &Order, input: Stdio, output: OwnedFd) -> io::Result<Launched> {
+pub(crate) fn launch(helper: &Path, order: &Order, streams: Streams) -> io::Result<Launched> {
     let order_file = File::from(memfd_create("rein-order", MemfdFlags::CLOEXEC)?);
     (&order_file).write_all(&order.encode())?;
     let (records, status) = pipe_with(PipeFlags::CLOEXEC)?;
@@ -37,9 +44,9 @@ pub(crate) fn launch(helper: &Path, order: &Order, input: Stdio, output: OwnedFd
         .args([OsStr::new(ARGUMENT), OsStr::new("outer"), OsStr::new(&numbers(passed))])
         // The program's own environment is in the order: it must not change how the helper is loaded.
         .env_clear()
-        .stdin(input)
-        .stdout(output.try_clone()?)
-        .stderr(output);
+        .stdin(streams.input)
+        .stdout(streams.output)
+        .stderr(streams.errors);
     #[allow(unsafe_code)]
     // SAFETY: the closure runs between fork and exec of a process with several threads. It makes
     // system calls only: it neither allocates nor takes a lock.

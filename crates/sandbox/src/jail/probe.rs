@@ -8,7 +8,7 @@ use rustix::fs::{Mode, OFlags, open};
 
 use super::plan::Plan;
 use super::{Missing, Network, Way, bubblewrap};
-use crate::helper::launch::launch;
+use crate::helper::launch::{Streams, launch};
 use crate::helper::order::{Order, Walls};
 use crate::helper::record::{Failure, Others, Record};
 use crate::run::Status;
@@ -25,8 +25,10 @@ pub(super) fn try_way(way: Way) -> Result<(), Missing> {
     let unknown = |why: String| Missing { why, remedy: remedy(way) };
     let Some(helper) = crate::helper::program() else { return Err(unknown("there is no helper".to_owned())) };
     let null = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty());
-    let launched =
-        null.map_err(std::io::Error::from).and_then(|null| launch(&helper, &order, Stdio::null(), null));
+    let launched = null.map_err(std::io::Error::from).and_then(|null| {
+        let streams = Streams { input: Stdio::null(), errors: null.try_clone()?, output: null };
+        launch(&helper, &order, streams)
+    });
     let mut launched = launched
         .map_err(|error| unknown(format!("the helper {} could not be started: {error}", helper.display())))?;
     let answer = loop {

@@ -189,3 +189,25 @@ async fn secrets_of_rein_do_not_reach_the_child() {
     let printed = String::from_utf8_lossy(&again.stdout);
     assert!(again.status.success() && printed.contains("checked"), "{printed}");
 }
+
+#[tokio::test]
+async fn it_reads_what_it_was_given_and_its_errors_can_go_elsewhere() {
+    let directory = tempfile::tempdir().unwrap();
+    let errors = std::fs::File::create(directory.path().join("errors")).unwrap();
+    let text = "x".repeat(300_000);
+    let spawn =
+        script("wc -c; echo oops >&2").input(text.into_bytes()).errors(std::os::fd::OwnedFd::from(errors));
+    let (exit, printed) = finish(spawn).await.unwrap();
+    assert_eq!((exit.status, printed.trim()), (Status::Code(0), "300000"));
+    assert_eq!(std::fs::read_to_string(directory.path().join("errors")).unwrap(), "oops\n");
+}
+
+#[tokio::test]
+async fn a_variable_of_the_own_environment_can_be_kept_back() {
+    let (name, _) = std::env::vars().find(|(name, _)| name.starts_with("CARGO_PKG_NAME")).unwrap();
+    let there = format!("echo ${{{name}-gone}}");
+    assert_eq!(finish(script(&there)).await.unwrap().1, "rein-sandbox\n");
+    assert_eq!(finish(script(&there).without(&name)).await.unwrap().1, "gone\n");
+    let given = script(&there).without(&name).variable(&name, "given");
+    assert_eq!(finish(given).await.unwrap().1, "given\n");
+}

@@ -4,12 +4,14 @@
 mod bash;
 mod edit;
 mod find;
+mod git;
 mod grep;
 mod ignored;
 mod permitted;
 mod read;
 mod specs;
 mod swapped;
+mod user_tool;
 mod write;
 
 use std::collections::HashMap;
