@@ -183,10 +183,10 @@ impl Guard {
 
 impl Allowed {
     fn parse(pattern: &str) -> Option<Self> {
-        let pattern = plain(pattern.trim());
-        if pattern == "*" {
+        if pattern.trim() == "*" {
             return Some(Self::Everything);
         }
+        let pattern = plain(pattern.trim());
         if let Some(address) = literal(&pattern) {
             return Some(Self::Range(address, width(address)));
         }

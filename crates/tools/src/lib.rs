@@ -21,6 +21,7 @@ mod change;
 pub mod contract;
 mod diff;
 pub mod edit;
+pub mod fence;
 mod files;
 mod glob;
 mod grep;
@@ -33,6 +34,8 @@ pub mod registry;
 mod schema;
 mod text;
 mod walk;
+pub mod web_search;
+pub mod webfetch;
 mod write;
 
 pub use contract::{
