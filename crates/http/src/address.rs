@@ -30,8 +30,14 @@ pub(crate) fn carried(address: Ipv6Addr) -> Option<Ipv4Addr> {
         [0x64, 0xff9b, 0, 0, 0, 0] => Some(pair(g, h)),
         // 6to4.
         [0x2002, high, low, ..] => Some(pair(high, low)),
-        // ISATAP.
-        [_, _, _, _, 0 | 0x200, 0x5efe] => Some(pair(g, h)),
+        _ => None,
+    }
+}
+
+/// The IPv4 address at the end of an ISATAP address. The rest of it counts as well.
+fn tunnel_end(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    match address.octets() {
+        [_, _, _, _, _, _, _, _, 0 | 2, 0, 0x5e, 0xfe, a, b, c, d] => Some(Ipv4Addr::new(a, b, c, d)),
         _ => None,
     }
 }
@@ -61,6 +67,9 @@ fn objection_v6(address: Ipv6Addr) -> Option<&'static str> {
     }
     if address.is_loopback() {
         return Some("a loopback address");
+    }
+    if let Some(reason) = tunnel_end(address).and_then(objection_v4) {
+        return Some(reason);
     }
     if let Some(inner) = carried(address) {
         return objection_v4(inner);
@@ -132,6 +141,9 @@ mod tests {
             ("2001:4860:4860::8888", None),
             ("2a00::5efe:10.0.0.1", Some("a private address")),
             ("2a00::200:5efe:192.168.0.1", Some("a private address")),
+            ("2a00::5efe:1.1.1.1", None),
+            ("fe80::5efe:1.1.1.1", Some("a link-local address")),
+            ("2002:101:101::5efe:10.0.0.1", Some("a private address")),
             ("fc00::1", Some("a private address")),
             ("fd00:ec2::254", Some("a private address")),
             ("fe80::1", Some("a link-local address")),

@@ -29,8 +29,9 @@ use crate::response::Headers;
 use crate::transport::{Roots, base, every_way, finish, proxy_address, proxy_for};
 
 /// What is asked for, best first.
-const ACCEPTED: HeaderValue =
-    HeaderValue::from_static("text/markdown, text/html;q=0.9, text/plain;q=0.8, application/json;q=0.8, */*;q=0.5");
+const ACCEPTED: HeaderValue = HeaderValue::from_static(
+    "text/markdown, text/html;q=0.9, text/plain;q=0.8, application/json;q=0.8, */*;q=0.5",
+);
 
 /// How untrusted URLs are fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -323,7 +324,11 @@ impl Fetcher {
 
 /// The address of a proxy, which may come without a scheme.
 fn parse_proxy(address: &str) -> Option<Url> {
-    if address.contains("://") { Url::parse(address).ok() } else { Url::parse(&format!("http://{address}")).ok() }
+    if address.contains("://") {
+        Url::parse(address).ok()
+    } else {
+        Url::parse(&format!("http://{address}")).ok()
+    }
 }
 
 /// Where an answer sends the one who asked.

@@ -57,7 +57,9 @@ pub enum Refusal {
 
 /// A pattern of the setting cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{pattern}` is no host, address or range; write `localhost`, `*.corp.example`, `10.1.2.3`, `10.0.0.0/8` or `*`")]
+#[error(
+    "`{pattern}` is no host, address or range; write `localhost`, `*.corp.example`, `10.1.2.3`, `10.0.0.0/8` or `*`"
+)]
 pub struct BadPattern {
     /// The pattern.
     pub pattern: String,
@@ -160,7 +162,9 @@ impl Guard {
         self.allowed.iter().any(|allowed| match allowed {
             Allowed::Everything => true,
             Allowed::Name(known) => known == name,
-            Allowed::Below(known) => name.strip_suffix(known.as_str()).is_some_and(|rest| rest.ends_with('.')),
+            Allowed::Below(known) => {
+                name.strip_suffix(known.as_str()).is_some_and(|rest| rest.ends_with('.'))
+            }
             Allowed::Range(..) => false,
         })
     }
@@ -350,10 +354,14 @@ mod tests {
     fn a_setting_lets_hosts_and_ranges_through() {
         let guard = Guard::allowing(["localhost", "*.corp.example", "10.0.0.0/8", "fd00::/8", "192.168.1.7"]);
         let guard = guard.unwrap();
-        for url in ["http://10.2.3.4/", "http://[fd12::1]/", "http://192.168.1.7/", "http://[::ffff:10.0.0.1]/"] {
+        for url in
+            ["http://10.2.3.4/", "http://[fd12::1]/", "http://192.168.1.7/", "http://[::ffff:10.0.0.1]/"]
+        {
             assert!(guard.parse(url).is_ok(), "{url}");
         }
-        for url in ["http://127.0.0.1/", "http://192.168.1.8/", "http://[fc00::1]/", "http://11.0.0.1@10.0.0.1/"] {
+        for url in
+            ["http://127.0.0.1/", "http://192.168.1.8/", "http://[fc00::1]/", "http://11.0.0.1@10.0.0.1/"]
+        {
             assert!(guard.parse(url).is_err(), "{url}");
         }
         assert!(guard.allows_name("localhost"));
@@ -389,7 +397,14 @@ mod tests {
 
     #[test]
     fn what_sounds_private_is_not_handed_to_a_proxy() {
-        for host in ["localhost", "a.localhost", "gpu-box", "printer.local", "metadata.google.internal", "x.home.arpa"] {
+        for host in [
+            "localhost",
+            "a.localhost",
+            "gpu-box",
+            "printer.local",
+            "metadata.google.internal",
+            "x.home.arpa",
+        ] {
             assert!(Guard::default().check_name_for_proxy(host).is_err(), "{host}");
             assert!(Guard::allowing([host]).unwrap().check_name_for_proxy(host).is_ok(), "{host}");
         }

@@ -27,7 +27,7 @@ pub use client::{Client, ClientOptions, ProxyMode, Reach};
 pub use error::HttpError;
 pub use fetch::{Ending, FetchError, FetchOptions, Fetched, Fetcher, Page};
 pub use guard::{Guard, Refusal};
-pub use reqwest::Url;
 pub use request::{Method, Request};
+pub use reqwest::Url;
 pub use response::{BodyEnd, Headers, Response};
 pub use tokio_util::sync::CancellationToken;

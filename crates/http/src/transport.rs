@@ -120,9 +120,7 @@ fn build(
     builder = match (&options.proxy, kind) {
         (_, Kind::Loopback) | (ProxyMode::Direct, _) => builder.no_proxy(),
         (ProxyMode::Environment, _) => builder,
-        (ProxyMode::Url(proxy), _) => {
-            builder.no_proxy().proxy(every_way(proxy)?)
-        }
+        (ProxyMode::Url(proxy), _) => builder.no_proxy().proxy(every_way(proxy)?),
     };
     let roots = if kind == Kind::Secure { Roots::System } else { Roots::None };
     finish(builder, roots, authorities)

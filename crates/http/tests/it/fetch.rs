@@ -7,8 +7,8 @@ use std::time::Duration;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use rein_http::{
-    CancellationToken, ClientOptions, Ending, FetchError, FetchOptions, Fetched, Fetcher, Guard, HttpError, Page,
-    ProxyMode, Refusal, Url,
+    CancellationToken, ClientOptions, Ending, FetchError, FetchOptions, Fetched, Fetcher, Guard, HttpError,
+    Page, ProxyMode, Refusal, Url,
 };
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
@@ -123,16 +123,33 @@ async fn a_redirect_into_a_private_network_is_refused() {
         ("http://[::1]/", "a loopback address"),
         ("http://2852039166/", "a link-local address"),
         ("//0x0a000001/", "a private address"),
-        ("http://localhost:1/", "a loopback address"),
     ] {
         let (listener, url) = listen().await;
         let server = redirecting(listener, move |_| target.to_owned());
         match fetch(&url).await {
-            Err(FetchError::Refused(Refusal::Private { what: found, .. })) => assert_eq!(found, what, "{target}"),
+            Err(FetchError::Refused(Refusal::Private { what: found, .. })) => {
+                assert_eq!(found, what, "{target}")
+            }
             other => panic!("{target}: {other:?}"),
         }
         server.abort();
     }
+}
+
+/// Only Linux has more than one loopback address without being told to.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_redirect_to_a_name_with_a_private_address_is_refused() {
+    let listener = TcpListener::bind("127.0.0.2:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let server = redirecting(listener, |_| "http://localhost:1/".to_owned());
+    match fetch_with(allowing(&["127.0.0.2"]), &url).await {
+        Err(FetchError::Refused(Refusal::Private { host, what: "a loopback address" })) => {
+            assert!(host.starts_with("localhost ("), "{host}");
+        }
+        other => panic!("{other:?}"),
+    }
+    server.abort();
 }
 
 #[tokio::test]
@@ -155,7 +172,8 @@ async fn a_redirect_to_what_is_no_web_page_is_refused() {
 #[tokio::test]
 async fn redirects_are_followed_up_to_the_limit() {
     let (listener, url) = listen().await;
-    let server = redirecting(listener, |step| if step < 5 { format!("/{}", step + 1) } else { String::new() });
+    let server =
+        redirecting(listener, |step| if step < 5 { format!("/{}", step + 1) } else { String::new() });
     let end = page(allowing(&["127.0.0.1"]), &format!("{url}/0")).await;
     assert_eq!((end.url.path(), end.body.as_slice()), ("/5", b"end".as_slice()));
     server.abort();
@@ -205,7 +223,8 @@ async fn a_bomb_is_counted_after_it_went_off() {
     let server = tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
         read_request(&mut stream).await;
-        let head = format!("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\n\r\n", packed.len());
+        let head =
+            format!("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\n\r\n", packed.len());
         stream.write_all(head.as_bytes()).await.unwrap();
         let _ = stream.write_all(&packed).await;
     });
@@ -276,7 +295,9 @@ async fn through_a_proxy_names_and_addresses_are_still_judged() {
         let client = ClientOptions { proxy: ProxyMode::Url(proxy.clone()), ..ClientOptions::default() };
         FetchOptions { client, guard: Guard::allowing(patterns).unwrap(), ..FetchOptions::default() }
     };
-    for url in ["http://10.0.0.1/", "http://gpu-box/", "http://metadata.google.internal/", "http://localhost:1/"] {
+    for url in
+        ["http://10.0.0.1/", "http://gpu-box/", "http://metadata.google.internal/", "http://localhost:1/"]
+    {
         let fetched = fetch_with(options(&[]), url).await;
         assert!(matches!(fetched, Err(FetchError::Refused(Refusal::Private { .. }))), "{url}: {fetched:?}");
     }

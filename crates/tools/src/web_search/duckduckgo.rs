@@ -52,7 +52,8 @@ fn escaped(text: &str) -> String {
 /// Where a link leads behind DuckDuckGo's own redirect.
 fn destination(href: &str) -> Option<String> {
     let url = Url::parse("https://duckduckgo.com/").ok()?.join(href).ok()?;
-    let own = url.host_str().is_some_and(|host| host == "duckduckgo.com" || host.ends_with(".duckduckgo.com"));
+    let own =
+        url.host_str().is_some_and(|host| host == "duckduckgo.com" || host.ends_with(".duckduckgo.com"));
     if !own {
         return Some(url.into());
     }
@@ -83,7 +84,11 @@ mod tests {
                     url: "https://doc.example/book?a=1".to_owned(),
                     snippet: "All about &lt;T> &amp; more".to_owned()
                 },
-                Hit { title: "Direct".to_owned(), url: "https://direct.example/".to_owned(), snippet: String::new() },
+                Hit {
+                    title: "Direct".to_owned(),
+                    url: "https://direct.example/".to_owned(),
+                    snippet: String::new()
+                },
             ])
         );
     }

@@ -84,7 +84,9 @@ impl WebSearch {
         };
         let given = self.settings.endpoint.as_deref().or(backend.usual_endpoint());
         let given = given.ok_or_else(|| {
-            format!("The search back end {backend} needs its address; the user has to set `web.search.endpoint`.")
+            format!(
+                "The search back end {backend} needs its address; the user has to set `web.search.endpoint`."
+            )
         })?;
         let bad = "The setting `web.search.endpoint` is no address like https://host/path without a user name; the \
                    user has to correct it.";
@@ -233,7 +235,9 @@ fn refusal(backend: Backend, status: u16, wait: Option<u32>) -> String {
         ),
         401 | 403 => ("it does not accept the key", "the user has to check `web.search.key_env`".to_owned()),
         402 | 432 | 433 => ("the plan is used up", "the user has to look at the account".to_owned()),
-        404 | 405 => ("there is no search at this address", "the user has to check `web.search.endpoint`".to_owned()),
+        404 | 405 => {
+            ("there is no search at this address", "the user has to check `web.search.endpoint`".to_owned())
+        }
         202 | 429 => {
             let wait = wait.map_or_else(|| "wait".to_owned(), |seconds| format!("wait {seconds} s"));
             ("it wants fewer searches", format!("{wait}, or fetch a page that you know with webfetch"))
@@ -244,7 +248,13 @@ fn refusal(backend: Backend, status: u16, wait: Option<u32>) -> String {
     format!("The search back end {backend} answered {status}: {what}; {hint}.")
 }
 
-fn tell(display: Display, backend: Backend, hits: Vec<Hit>, count: usize, output: &mut dyn Output) -> Outcome {
+fn tell(
+    display: Display,
+    backend: Backend,
+    hits: Vec<Hit>,
+    count: usize,
+    output: &mut dyn Output,
+) -> Outcome {
     let mut seen: Vec<String> = Vec::new();
     let mut list = String::new();
     for hit in hits {

@@ -29,7 +29,8 @@ pub(super) fn decode(body: &[u8], content_type: Option<&str>) -> String {
         // Cut in the middle of a character, or wrong in few places.
         Err(error) => error.error_len().is_none() || (said == Some(UTF_8) && mostly_utf8(body)),
     };
-    let encoding = if looks_like_utf8 { UTF_8 } else { said.or(own).filter(|e| *e != UTF_8).unwrap_or(WINDOWS_1252) };
+    let encoding =
+        if looks_like_utf8 { UTF_8 } else { said.or(own).filter(|e| *e != UTF_8).unwrap_or(WINDOWS_1252) };
     encoding.decode_without_bom_handling(body).0.into_owned()
 }
 
@@ -77,15 +78,27 @@ mod tests {
             (b"\xff\xfeg\0r\0", Some("text/plain"), "gr"),
             (b"gr\xfc\xdfe", Some("text/html; Charset=\"ISO-8859-1\""), "grüße"),
             (b"\x83\x65\x83\x58\x83\x67", Some("text/html;charset=shift_jis"), "テスト"),
-            (b"<meta charset=windows-1251>\xcf\xf0\xe8\xe2\xe5\xf2", Some("text/html"), "<meta charset=windows-1251>Привет"),
+            (
+                b"<meta charset=windows-1251>\xcf\xf0\xe8\xe2\xe5\xf2",
+                Some("text/html"),
+                "<meta charset=windows-1251>Привет",
+            ),
             (
                 b"<meta http-equiv=Content-Type content='text/html; charset=koi8-r'>\xf0",
                 None,
                 "<meta http-equiv=Content-Type content='text/html; charset=koi8-r'>П",
             ),
-            (b"<?xml version='1.0' encoding='iso-8859-2'?>\xb1", None, "<?xml version='1.0' encoding='iso-8859-2'?>ą"),
+            (
+                b"<?xml version='1.0' encoding='iso-8859-2'?>\xb1",
+                None,
+                "<?xml version='1.0' encoding='iso-8859-2'?>ą",
+            ),
             // The server lies.
-            (b"<meta charset=windows-1251>\xcf", Some("text/html; charset=utf-8"), "<meta charset=windows-1251>П"),
+            (
+                b"<meta charset=windows-1251>\xcf",
+                Some("text/html; charset=utf-8"),
+                "<meta charset=windows-1251>П",
+            ),
             (b"gr\xfc\xdfe", Some("text/html; charset=utf-8"), "grüße"),
             (b"gr\xfc\xdfe", Some("text/html; charset=nonsense"), "grüße"),
             // Cut in the middle of a character.

@@ -51,9 +51,16 @@ pub(super) fn readable(html: &str, url: &Url) -> Readable {
     Readable { title, text }
 }
 
-/// The text of a piece of HTML without its tags, on one line.
+/// What shows that a piece of text is HTML. `Vec<T>` is not.
+const SIGNS: &[&str] = &[
+    "<a ", "<b>", "<br", "<code>", "<em", "<i>", "<mark", "<p>", "<span", "<strong", "&#", "&amp;", "&gt;",
+    "&lt;", "&nbsp;", "&quot;",
+];
+
+/// A piece of text or HTML without its tags, on one line.
 pub(crate) fn line(html: &str) -> String {
-    let plain = if html.contains(['<', '&']) && !nests_too_deep(html) {
+    let is_html = SIGNS.iter().any(|sign| html.contains(sign));
+    let plain = if is_html && !nests_too_deep(html) {
         Document::fragment(html).text().to_string()
     } else {
         html.to_owned()
@@ -72,7 +79,8 @@ fn article(document: &Document, url: &Url) -> Option<String> {
     };
     let mut page = url.clone();
     page.set_fragment(None);
-    let mut readability = Readability::with_document(document.clone(), Some(page.as_str()), Some(config)).ok()?;
+    let mut readability =
+        Readability::with_document(document.clone(), Some(page.as_str()), Some(config)).ok()?;
     let article = readability.parse().ok()?;
     Some(tidy(&article.text_content)).filter(|text| !text.is_empty())
 }
@@ -119,8 +127,8 @@ fn depth(document: &Document) -> usize {
 
 /// Elements that end by themselves: that they stay open says nothing.
 const SELF_ENDING: &[&str] = &[
-    "area", "base", "br", "col", "dd", "dt", "embed", "hr", "img", "input", "li", "link", "meta", "option", "p",
-    "param", "source", "tbody", "td", "tfoot", "th", "thead", "tr", "track", "wbr",
+    "area", "base", "br", "col", "dd", "dt", "embed", "hr", "img", "input", "li", "link", "meta", "option",
+    "p", "param", "source", "tbody", "td", "tfoot", "th", "thead", "tr", "track", "wbr",
 ];
 
 /// Whether a page opens many more elements than it closes, roughly and without parsing it.
@@ -136,7 +144,9 @@ pub(crate) fn nests_too_deep(html: &str) -> bool {
             .take_while(char::is_ascii_alphanumeric)
             .map(|character| character.to_ascii_lowercase())
             .collect();
-        if !name.starts_with(|first: char| first.is_ascii_alphabetic()) || SELF_ENDING.contains(&name.as_str()) {
+        if !name.starts_with(|first: char| first.is_ascii_alphabetic())
+            || SELF_ENDING.contains(&name.as_str())
+        {
             continue;
         }
         depth = if closing { depth.saturating_sub(1) } else { depth + 1 };
@@ -179,7 +189,8 @@ mod tests {
 
     #[test]
     fn an_article_is_found_among_the_furniture() {
-        let words = "The reader came for these words, which make up a whole paragraph of some length. ".repeat(8);
+        let words =
+            "The reader came for these words, which make up a whole paragraph of some length. ".repeat(8);
         let shown = read(&page(&format!(
             "<nav><a href=/a>Menu entry</a></nav><script>steal()</script><article><h1>Heading</h1><p>{words}</p>\
              <h2>Usage</h2><pre><code class=\"language-rust\">fn main() {{\n    run();\n}}</code></pre>\
@@ -208,7 +219,11 @@ mod tests {
         let links: String =
             (0..40).map(|n| format!("<li><a href=\"/item/{n}\">Entry number {n}</a></li>")).collect();
         let shown = read(&page(&format!("<ul>{links}</ul>")));
-        assert!(shown.text.contains("Entry number 0") && shown.text.contains("Entry number 39"), "{}", shown.text);
+        assert!(
+            shown.text.contains("Entry number 0") && shown.text.contains("Entry number 39"),
+            "{}",
+            shown.text
+        );
         assert_eq!(read(&page("<p>short</p>")).text, "short\n");
         assert_eq!(read(&page("<script>app()</script><div id=root></div>")).text, "");
         assert_eq!(read("").text, "");
@@ -239,7 +254,8 @@ mod tests {
     #[test]
     fn pieces_of_html_become_a_line() {
         assert_eq!(line("The <strong>Rust</strong>\n book &amp; more"), "The Rust book & more");
-        assert_eq!(line("a < b"), "a < b");
+        assert_eq!(line("a < b, Vec<T> & more"), "a < b, Vec<T> & more");
+        assert_eq!(line("a Vec&lt;T&gt;"), "a Vec<T>");
         assert_eq!(line("plain  words"), "plain words");
     }
 }

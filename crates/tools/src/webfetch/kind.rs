@@ -52,7 +52,8 @@ impl Kind {
         if declared == "image/svg+xml" {
             return Self::Text;
         }
-        let is_media = ["image/", "audio/", "video/", "font/"].iter().any(|media| declared.starts_with(media));
+        let is_media =
+            ["image/", "audio/", "video/", "font/"].iter().any(|media| declared.starts_with(media));
         if is_media || declared == "application/pdf" {
             return Self::opaque(&declared);
         }

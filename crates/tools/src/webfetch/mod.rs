@@ -73,7 +73,8 @@ impl fmt::Debug for WebSettings {
 /// Whether both are of one host and port, or the second is its secure form.
 #[must_use]
 pub fn same_host(from: &Url, to: &Url) -> bool {
-    let upgraded = from.scheme() == "http" && to.scheme() == "https" && from.port().is_none() && to.port().is_none();
+    let upgraded =
+        from.scheme() == "http" && to.scheme() == "https" && from.port().is_none() && to.port().is_none();
     from.host() == to.host() && (upgraded || from.port_or_known_default() == to.port_or_known_default())
 }
 
@@ -163,7 +164,9 @@ fn format_of(format: Option<&str>, question: Option<String>) -> Result<Format, C
 fn with_scheme(url: &str) -> String {
     let url = url.trim();
     let schemed = url.contains("://")
-        || ["data:", "javascript:", "mailto:", "file:", "about:"].iter().any(|scheme| url.starts_with(scheme));
+        || ["data:", "javascript:", "mailto:", "file:", "about:"]
+            .iter()
+            .any(|scheme| url.starts_with(scheme));
     if schemed { url.to_owned() } else { format!("https://{}", url.trim_start_matches('/')) }
 }
 
@@ -174,8 +177,13 @@ fn source_file(url: Url) -> Url {
         (Some("github.com"), [owner, name, "blob", path @ ..]) if path.len() > 1 => {
             format!("https://raw.githubusercontent.com/{owner}/{name}/{}", path.join("/"))
         }
-        (Some("gitlab.com"), [.., "-", "blob", _, _]) | (Some("codeberg.org"), [_, _, "src", _, _, _, ..]) => {
-            let raw = if url.host_str() == Some("gitlab.com") { ("/-/blob/", "/-/raw/") } else { ("/src/", "/raw/") };
+        (Some("gitlab.com"), [.., "-", "blob", _, _])
+        | (Some("codeberg.org"), [_, _, "src", _, _, _, ..]) => {
+            let raw = if url.host_str() == Some("gitlab.com") {
+                ("/-/blob/", "/-/raw/")
+            } else {
+                ("/src/", "/raw/")
+            };
             url.as_str().replacen(raw.0, raw.1, 1)
         }
         _ => return url,
@@ -274,14 +282,16 @@ impl Fetching {
         }
         if text.body.trim().is_empty() {
             notes.push(
-                "the page has no text; it may be made by scripts: try `format`: \"raw\", or another source".to_owned(),
+                "the page has no text; it may be made by scripts: try `format`: \"raw\", or another source"
+                    .to_owned(),
             );
             return Outcome::completed(display).with_trailer(bracketed(&notes));
         }
         let (body, lines) = window::broken(&text.body);
         let part = window::window(&body, self.offset, self.settings.shown_bytes);
         if part.text.is_empty() {
-            let message = format!("`offset` {} is beyond the end: the page has {} bytes.", self.offset, body.len());
+            let message =
+                format!("`offset` {} is beyond the end: the page has {} bytes.", self.offset, body.len());
             return Outcome::failed(display, message);
         }
         let title = text.title.as_ref().filter(|_| self.offset == 0);
@@ -354,9 +364,15 @@ mod tests {
     #[test]
     fn a_file_on_a_forge_is_fetched_itself() {
         for (given, expected) in [
-            ("https://github.com/o/r/blob/main/src/a.rs", "https://raw.githubusercontent.com/o/r/main/src/a.rs"),
+            (
+                "https://github.com/o/r/blob/main/src/a.rs",
+                "https://raw.githubusercontent.com/o/r/main/src/a.rs",
+            ),
             ("https://gitlab.com/g/s/r/-/blob/main/a.rs", "https://gitlab.com/g/s/r/-/raw/main/a.rs"),
-            ("https://codeberg.org/o/r/src/branch/main/a.rs", "https://codeberg.org/o/r/raw/branch/main/a.rs"),
+            (
+                "https://codeberg.org/o/r/src/branch/main/a.rs",
+                "https://codeberg.org/o/r/raw/branch/main/a.rs",
+            ),
             ("https://github.com/o/r/tree/main/src", "https://github.com/o/r/tree/main/src"),
             ("https://github.com/o/r/blob/main", "https://github.com/o/r/blob/main"),
         ] {

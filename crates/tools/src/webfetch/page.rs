@@ -48,9 +48,11 @@ pub(super) fn read(page: &Page, markup: Markup) -> Content {
             Content::Text(Text { title: readable.title, body: readable.text })
         }
         (Kind::Pdf, _) => not_text(page, "a PDF document", "download it with bash and read the file"),
-        (Kind::Image(name), _) => {
-            not_text(page, &format!("a picture ({name})"), "download it with bash and read the file to look at it")
-        }
+        (Kind::Image(name), _) => not_text(
+            page,
+            &format!("a picture ({name})"),
+            "download it with bash and read the file to look at it",
+        ),
         (Kind::Binary(name), _) => {
             not_text(page, &format!("no text ({name})"), "download it with bash if the file is needed")
         }
@@ -64,7 +66,10 @@ fn not_text(page: &Page, what: &str, hint: &str) -> Content {
     let announced = page.headers.get("content-length").and_then(|length| length.parse::<u64>().ok());
     let bytes = announced.unwrap_or(page.body.len() as u64);
     let least = if announced.is_none() && page.ending != Ending::Whole { "at least " } else { "" };
-    Content::NotText(format!("{} is {what} of {least}{bytes} bytes, which webfetch does not show; {hint}.", page.url))
+    Content::NotText(format!(
+        "{} is {what} of {least}{bytes} bytes, which webfetch does not show; {hint}.",
+        page.url
+    ))
 }
 
 /// What the model is told of a status that means failure.
@@ -73,7 +78,9 @@ pub(super) fn refusal(status: u16) -> String {
         401 | 407 => ("a login is needed", "use a page that is public"),
         403 | 406 | 451 => ("the server refuses this page", "try another source"),
         404 | 410 => ("there is no such page", "check the URL or search for it"),
-        408 | 425 | 429 => ("the server wants fewer requests", "wait before you try again, or use another source"),
+        408 | 425 | 429 => {
+            ("the server wants fewer requests", "wait before you try again, or use another source")
+        }
         500..=599 => ("the server has a problem", "try again later or use another source"),
         _ => ("the server refuses the request", "check the URL"),
     };

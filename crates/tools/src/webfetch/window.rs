@@ -19,7 +19,8 @@ pub(super) struct Window<'a> {
 pub(super) fn window(text: &str, offset: usize, limit: usize) -> Window<'_> {
     let start = text.floor_char_boundary(offset);
     let rest = text.get(start..).unwrap_or_default();
-    let lines = memchr::memchr_iter(b'\n', rest.as_bytes()).nth(MOST_LINES - 1).map_or(rest.len(), |at| at + 1);
+    let lines =
+        memchr::memchr_iter(b'\n', rest.as_bytes()).nth(MOST_LINES - 1).map_or(rest.len(), |at| at + 1);
     let most = lines.min(rest.floor_char_boundary(limit.max(4)));
     if most == rest.len() {
         return Window { text: rest, next: None };

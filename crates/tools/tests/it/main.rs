@@ -10,6 +10,9 @@ mod permitted;
 mod read;
 mod specs;
 mod swapped;
+mod web_search;
+mod web_server;
+mod webfetch;
 mod write;
 
 use std::collections::HashMap;
