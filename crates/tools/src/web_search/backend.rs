@@ -7,6 +7,7 @@ use std::str::FromStr;
 use rein_http::{HttpError, Request, Url};
 use secrecy::SecretString;
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use super::{brave, duckduckgo, exa, searxng, tavily};
 
@@ -124,7 +125,7 @@ impl Backend {
         }
     }
 
-    pub(super) fn hits(self, body: &[u8]) -> Result<Vec<Hit>, Unreadable> {
+    pub(super) fn hits(self, body: &[u8], stop: &CancellationToken) -> Result<Vec<Hit>, Unreadable> {
         let from_json = |hits: fn(&Value) -> Option<Vec<Hit>>| {
             let value: Value = serde_json::from_slice(body).map_err(|_| Unreadable::Garbage)?;
             hits(&value).ok_or(Unreadable::Garbage)
@@ -134,7 +135,7 @@ impl Backend {
             Self::Brave => from_json(brave::hits),
             Self::Tavily => from_json(tavily::hits),
             Self::Exa => from_json(exa::hits),
-            Self::DuckDuckGo => duckduckgo::hits(&String::from_utf8_lossy(body)),
+            Self::DuckDuckGo => duckduckgo::hits(&String::from_utf8_lossy(body), stop),
         }
     }
 }

@@ -1,10 +1,11 @@
 //! DuckDuckGo's page for browsers without scripts: a form is sent, and the results are read from the
 //! page. Its classes are its only structure, so what lacks them is skipped and not guessed.
 
-use dom_query::Document;
 use rein_http::{HttpError, Method, Request, Url};
+use tokio_util::sync::CancellationToken;
 
 use super::backend::{Hit, Query, Unreadable, with_parameters};
+use crate::webfetch::html;
 
 pub(super) fn request(endpoint: &Url, query: &Query) -> Result<Request, HttpError> {
     let mut form = endpoint.clone();
@@ -16,11 +17,8 @@ pub(super) fn request(endpoint: &Url, query: &Query) -> Result<Request, HttpErro
         .map(|request| request.with_body(form.query().unwrap_or_default().to_owned()))
 }
 
-pub(super) fn hits(html: &str) -> Result<Vec<Hit>, Unreadable> {
-    if crate::webfetch::html::nests_too_deep(html) {
-        return Err(Unreadable::Garbage);
-    }
-    let document = Document::from(html);
+pub(super) fn hits(html: &str, stop: &CancellationToken) -> Result<Vec<Hit>, Unreadable> {
+    let document = html::parse(html, stop).ok_or(Unreadable::Garbage)?;
     let text = |node: &dom_query::Selection<'_>, selector: &str| {
         node.try_select(selector).and_then(|found| found.nodes().first().map(|node| node.text().to_string()))
     };
@@ -63,6 +61,10 @@ fn destination(href: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn hits(html: &str) -> Result<Vec<Hit>, Unreadable> {
+        super::hits(html, &CancellationToken::new())
+    }
 
     const PAGE: &str = r#"<html><body><div id="links" class="results">
         <div class="result results_links result--ad"><a class="result__a" href="https://duckduckgo.com/y.js?ad=1">Buy</a></div>

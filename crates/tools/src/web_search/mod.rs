@@ -215,7 +215,9 @@ async fn search(
         let wait = response.headers.get("retry-after").and_then(|seconds| seconds.parse::<u32>().ok());
         return Err(Failure::Told(refusal(backend, response.status, wait)));
     }
-    let read = tokio::task::spawn_blocking(move || backend.hits(&body)).await;
+    let stop = cancel.child_token();
+    let _stop_guard = stop.clone().drop_guard();
+    let read = tokio::task::spawn_blocking(move || backend.hits(&body, &stop)).await;
     match read {
         Ok(Ok(hits)) => Ok(hits),
         Ok(Err(Unreadable::Blocked)) => Err(Failure::Told(refusal(backend, 429, None))),

@@ -1,12 +1,19 @@
 //! A page as readable Markdown: what a person came for, without menus, scripts and what is hidden.
 //!
-//! Pages are hostile: nesting that would exhaust the stack or take quadratic time is recognised before
-//! it is parsed, and such a page is shown as its bare text. This takes processor time and is to be called
-//! where that does no harm.
+//! Pages are hostile: one that takes too long to parse, or whose nesting would exhaust the stack of what
+//! comes after, is shown as its bare text. This takes processor time and is to be called where that does
+//! no harm.
+
+use std::time::{Duration, Instant};
 
 use dom_query::{Document, NodeRef};
 use dom_smoothie::{Config, Readability, TextMode};
+use html5ever::ParseOpts;
+use html5ever::tendril::{StrTendril, TendrilSink};
+use html5ever::tree_builder::TreeBuilderOpts;
+use memchr::memmem;
 use rein_http::Url;
+use tokio_util::sync::CancellationToken;
 
 /// A page that can be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,15 +37,18 @@ const NOISE: &str = "script, style, noscript, template, svg, canvas, iframe, obj
                      form, button, dialog, [hidden], [aria-hidden=\"true\"], [style*=\"display:none\"], \
                      [style*=\"display: none\"], [style*=\"visibility:hidden\"], [style*=\"visibility: hidden\"]";
 
+/// How long a page may take to be parsed. A good one of some megabytes takes a tenth of a second.
+const LONGEST_PARSE: Duration = Duration::from_secs(4);
+
+/// Bytes that are parsed between two looks at the clock.
+const PIECE: usize = 8 * 1024;
+
 /// A page as Markdown.
-pub(super) fn readable(html: &str, url: &Url) -> Readable {
-    if nests_too_deep(html) {
+pub(super) fn readable(html: &str, url: &Url, stop: &CancellationToken) -> Readable {
+    let document = parse(html, stop).filter(|document| depth(document) <= DEEPEST);
+    let Some(document) = document else {
         return Readable { title: None, text: bare(html) };
-    }
-    let document = Document::from(html);
-    if depth(&document) > DEEPEST {
-        return Readable { title: None, text: bare(html) };
-    }
+    };
     remove(&document, "img[src^=\"data:\"], img:not([src])");
     let title = title(&document);
     let article = article(&document, url);
@@ -51,6 +61,24 @@ pub(super) fn readable(html: &str, url: &Url) -> Readable {
     Readable { title, text }
 }
 
+/// A parsed page, unless it takes too long: crafted markup makes a parser look at it again and again.
+pub(crate) fn parse(html: &str, stop: &CancellationToken) -> Option<Document> {
+    let until = Instant::now() + LONGEST_PARSE;
+    let tree_builder = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
+    let options = ParseOpts { tree_builder, ..ParseOpts::default() };
+    let mut parser = html5ever::parse_document(Document::default(), options);
+    let mut rest = html;
+    while !rest.is_empty() {
+        if stop.is_cancelled() || Instant::now() >= until {
+            return None;
+        }
+        let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE));
+        parser.process(StrTendril::from_slice(piece));
+        rest = after;
+    }
+    Some(parser.finish())
+}
+
 /// What shows that a piece of text is HTML. `Vec<T>` is not.
 const SIGNS: &[&str] = &[
     "<a ", "<b>", "<br", "<code>", "<em", "<i>", "<mark", "<p>", "<span", "<strong", "&#", "&amp;", "&gt;",
@@ -60,11 +88,7 @@ const SIGNS: &[&str] = &[
 /// A piece of text or HTML without its tags, on one line.
 pub(crate) fn line(html: &str) -> String {
     let is_html = SIGNS.iter().any(|sign| html.contains(sign));
-    let plain = if is_html && !nests_too_deep(html) {
-        Document::fragment(html).text().to_string()
-    } else {
-        html.to_owned()
-    };
+    let plain = if is_html { Document::fragment(html).text().to_string() } else { html.to_owned() };
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -125,46 +149,19 @@ fn depth(document: &Document) -> usize {
     deepest
 }
 
-/// Elements that end by themselves: that they stay open says nothing.
-const SELF_ENDING: &[&str] = &[
-    "area", "base", "br", "col", "dd", "dt", "embed", "hr", "img", "input", "li", "link", "meta", "option",
-    "p", "param", "source", "tbody", "td", "tfoot", "th", "thead", "tr", "track", "wbr",
-];
-
-/// Whether a page opens many more elements than it closes, roughly and without parsing it.
-pub(crate) fn nests_too_deep(html: &str) -> bool {
-    let mut depth = 0_usize;
-    for at in memchr::memchr_iter(b'<', html.as_bytes()) {
-        let rest = html.get(at + 1..).unwrap_or_default();
-        let closing = rest.starts_with('/');
-        let name: String = rest
-            .trim_start_matches('/')
-            .chars()
-            .take(16)
-            .take_while(char::is_ascii_alphanumeric)
-            .map(|character| character.to_ascii_lowercase())
-            .collect();
-        if !name.starts_with(|first: char| first.is_ascii_alphabetic())
-            || SELF_ENDING.contains(&name.as_str())
-        {
-            continue;
-        }
-        depth = if closing { depth.saturating_sub(1) } else { depth + 1 };
-        if depth > 4 * DEEPEST {
-            return true;
-        }
-    }
-    false
-}
-
-/// The text between tags, in one pass.
+/// The text between tags, without what scripts and styles say, in one pass.
 fn bare(html: &str) -> String {
     let mut text = String::new();
     let mut rest = html;
     while let Some((before, tag)) = rest.split_once('<') {
         text.push_str(before);
         text.push(' ');
-        rest = tag.split_once('>').map_or("", |(_, after)| after);
+        let unseen = ["script", "style"]
+            .into_iter()
+            .find(|name| tag.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)));
+        let end =
+            unseen.and_then(|name| memmem::find(tag.as_bytes(), format!("</{name}").as_bytes())).unwrap_or(0);
+        rest = tag.get(end..).and_then(|tag| tag.split_once('>')).map_or("", |(_, after)| after);
     }
     text.push_str(rest);
     let lines: Vec<String> = text
@@ -178,9 +175,11 @@ fn bare(html: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn read(html: &str) -> Readable {
-        readable(html, &Url::parse("https://docs.example/guide/page?x=1#part").unwrap())
+        let url = Url::parse("https://docs.example/guide/page?x=1#part").unwrap();
+        readable(html, &url, &CancellationToken::new())
     }
 
     fn page(body: &str) -> String {
@@ -240,14 +239,31 @@ mod tests {
 
     #[test]
     fn hostile_nesting_is_shown_as_bare_text() {
-        for element in ["div", "blockquote", "b", "ul><li", "table><tr><td", "svg><td", "a href=x", "em x"] {
-            let deep = format!("{}words{}", format!("<{element}>").repeat(100_000), "</div>".repeat(10));
-            let shown = read(&page(&deep));
-            assert!(shown.text.contains("words"), "{element}");
+        for element in ["div", "blockquote", "b", "ul><li", "table><tr><td", "svg><td", "a href=x"] {
+            let deep = format!("{}words{}", format!("<{element}>").repeat(30_000), "</div>".repeat(10));
+            assert_eq!(read(&page(&deep)).text, "A title\nwords", "{element}");
         }
         for element in ["li", "p", "td", "option", "dd"] {
-            let many = format!("{}words", format!("<{element}>x ").repeat(20_000));
+            let many = format!("{}words", format!("<{element}>x ").repeat(5_000));
             assert!(read(&page(&many)).text.contains("words"), "{element}");
+        }
+    }
+
+    #[test]
+    fn a_page_that_is_no_longer_wanted_is_not_parsed() {
+        let stop = CancellationToken::new();
+        stop.cancel();
+        assert!(parse("<p>x", &stop).is_none());
+        assert_eq!(bare("a<Script x>if (a<b) {}</script><b>c</b> <style>d</style>\n\ne<f"), "a c\ne");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn soup_is_read_without_harm(soup in "(<(p|div|table|td|tr|ul|li|pre|code|b|a href=x|img src=y|svg|h2|blockquote|br)>|</(p|div|table|ul|b|a|svg|pre)>|<!--|-->|&amp;|é|words |\n){0,80}") {
+            let shown = read(&soup);
+            prop_assert!(!shown.text.contains("\n\n\n\n"));
         }
     }
 

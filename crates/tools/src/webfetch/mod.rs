@@ -218,9 +218,11 @@ impl Plan for Fetching {
         let summary = format!("{}, {} KB", page.status, page.body.len().div_ceil(1024));
         let display = display.with_summary(summary);
         let markup = if self.format == Format::Raw { page::Markup::Kept } else { page::Markup::Read };
+        let stop = cancel.child_token();
+        let _stop_guard = stop.clone().drop_guard();
         let reading = tokio::task::spawn_blocking({
             let page = Arc::clone(&page);
-            move || page::read(&page, markup)
+            move || page::read(&page, markup, &stop)
         });
         let read = tokio::select! {
             biased;

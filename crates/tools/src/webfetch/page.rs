@@ -1,6 +1,7 @@
 //! What an answer is to a reader: text, or the reason why it is none.
 
 use rein_http::{Ending, Page};
+use tokio_util::sync::CancellationToken;
 
 use super::charset;
 use super::html;
@@ -31,8 +32,8 @@ pub(super) enum Markup {
     Read,
 }
 
-/// What a page holds. Takes processor time.
-pub(super) fn read(page: &Page, markup: Markup) -> Content {
+/// What a page holds. Takes processor time, less of it after `stop` is cancelled.
+pub(super) fn read(page: &Page, markup: Markup, stop: &CancellationToken) -> Content {
     let content_type = page.headers.get("content-type");
     let kind = Kind::of(content_type, &page.body);
     let plain = |body: String| Content::Text(Text { title: None, body });
@@ -44,7 +45,7 @@ pub(super) fn read(page: &Page, markup: Markup) -> Content {
             plain(json::indented(&text).unwrap_or(text))
         }
         (Kind::Html, Markup::Read) => {
-            let readable = html::readable(&text(), &page.url);
+            let readable = html::readable(&text(), &page.url, stop);
             Content::Text(Text { title: readable.title, body: readable.text })
         }
         (Kind::Pdf, _) => not_text(page, "a PDF document", "download it with bash and read the file"),
