@@ -214,7 +214,7 @@ async fn an_endless_body_is_cut_at_the_limit() {
 #[tokio::test]
 async fn a_bomb_is_counted_after_it_went_off() {
     let mut packed = GzEncoder::new(Vec::new(), Compression::best());
-    for _ in 0..64 {
+    for _ in 0..16 {
         packed.write_all(&vec![0; 1024 * 1024]).unwrap();
     }
     let packed = packed.finish().unwrap();
