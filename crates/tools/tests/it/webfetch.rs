@@ -295,6 +295,24 @@ async fn calls_that_make_no_sense_are_explained() {
     }
 }
 
+#[test]
+fn the_tools_of_the_web_are_told_in_few_bytes() {
+    let search = rein_tools::web_search::WebSearch::new(
+        rein_http::Client::new(ClientOptions::default()).unwrap(),
+        rein_tools::web_search::SearchSettings::default(),
+    );
+    for (spec, properties, most) in [
+        (tool().spec(), vec!["url", "format", "question", "offset"], 700),
+        (search.spec(), vec!["query", "count"], 420),
+    ] {
+        let names: Vec<&String> = spec.input_schema["properties"].as_object().unwrap().keys().collect();
+        assert_eq!(names, properties);
+        let told =
+            json!({"name": spec.name, "description": spec.description, "parameters": spec.input_schema});
+        assert!(told.to_string().len() <= most, "{} bytes: {told}", told.to_string().len());
+    }
+}
+
 #[derive(Default)]
 struct Reader {
     seen: Mutex<Vec<(String, String)>>,
