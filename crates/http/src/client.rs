@@ -148,7 +148,7 @@ impl Reach {
     }
 }
 
-fn read_authorities(path: &PathBuf) -> Result<Vec<u8>, HttpError> {
+pub(crate) fn read_authorities(path: &PathBuf) -> Result<Vec<u8>, HttpError> {
     let fail = |reason: String| HttpError::CertificateFile { path: path.clone(), reason };
     let pem = std::fs::read(path).map_err(|error| fail(error.to_string()))?;
     match reqwest::Certificate::from_pem_bundle(&pem) {

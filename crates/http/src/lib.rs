@@ -5,13 +5,18 @@
 //! addressed and nowhere else. Waiting is always bounded, by a timeout or by a
 //! cancellation token. What a body means is left to the callers.
 //!
+//! A URL that a model or a page chose goes through [`fetch`] instead, which reaches public hosts only.
+//!
 //! Layout: [`client`] sends; [`request`] and [`response`] are what goes out
 //! and comes back; [`error`] names every way it can fail; [`sse`] frames event
 //! streams without any I/O; [`replay`] serves recorded exchanges on loopback.
 
+mod address;
 pub mod client;
 pub mod error;
 mod failure;
+pub mod fetch;
+pub mod guard;
 pub mod replay;
 pub mod request;
 pub mod response;
@@ -20,6 +25,9 @@ mod transport;
 
 pub use client::{Client, ClientOptions, ProxyMode, Reach};
 pub use error::HttpError;
+pub use fetch::{Ending, FetchError, FetchOptions, Fetched, Fetcher, Page};
+pub use guard::{Guard, Refusal};
 pub use request::{Method, Request};
+pub use reqwest::Url;
 pub use response::{BodyEnd, Headers, Response};
 pub use tokio_util::sync::CancellationToken;

@@ -58,15 +58,20 @@ impl Transports {
 
 /// The proxy that stands between here and an address, as host and port.
 pub(crate) fn proxy_for(url: &Url, options: &ClientOptions) -> Option<String> {
+    let proxy = proxy_address(url, options)?;
+    Some(Url::parse(&proxy).map_or_else(|_| "that is set".to_owned(), |url| host_of(&url)))
+}
+
+/// The same as the setting has it, perhaps with credentials.
+pub(crate) fn proxy_address(url: &Url, options: &ClientOptions) -> Option<String> {
     if kind_of(url, options) == Kind::Loopback {
         return None;
     }
-    let proxy = match &options.proxy {
-        ProxyMode::Direct => return None,
-        ProxyMode::Url(proxy) => proxy.clone(),
-        ProxyMode::Environment => environment_proxy(url)?,
-    };
-    Some(Url::parse(&proxy).map_or_else(|_| "that is set".to_owned(), |url| host_of(&url)))
+    match &options.proxy {
+        ProxyMode::Direct => None,
+        ProxyMode::Url(proxy) => Some(proxy.clone()),
+        ProxyMode::Environment => environment_proxy(url),
+    }
 }
 
 fn environment_proxy(url: &Url) -> Option<String> {
@@ -111,22 +116,49 @@ fn build(
     options: &ClientOptions,
     authorities: Option<&[u8]>,
 ) -> Result<reqwest::Client, HttpError> {
+    let mut builder = base(options);
+    builder = match (&options.proxy, kind) {
+        (_, Kind::Loopback) | (ProxyMode::Direct, _) => builder.no_proxy(),
+        (ProxyMode::Environment, _) => builder,
+        (ProxyMode::Url(proxy), _) => builder.no_proxy().proxy(every_way(proxy)?),
+    };
+    let roots = if kind == Kind::Secure { Roots::System } else { Roots::None };
+    finish(builder, roots, authorities)
+}
+
+/// Which certificates a client trusts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Roots {
+    /// The system's and the additional ones.
+    System,
+    /// None, because it will not need any.
+    None,
+}
+
+/// What all clients have in common.
+pub(crate) fn base(options: &ClientOptions) -> reqwest::ClientBuilder {
     install_provider();
-    let mut builder = reqwest::Client::builder()
+    reqwest::Client::builder()
         .user_agent(&options.user_agent)
         .connect_timeout(options.connect_timeout)
         .redirect(Policy::none())
         .retry(reqwest::retry::never())
-        .referer(false);
-    builder = match (&options.proxy, kind) {
-        (_, Kind::Loopback) | (ProxyMode::Direct, _) => builder.no_proxy(),
-        (ProxyMode::Environment, _) => builder,
-        (ProxyMode::Url(proxy), _) => {
-            let fail = |_| HttpError::Setup { detail: "the address of the proxy cannot be used".to_owned() };
-            builder.no_proxy().proxy(reqwest::Proxy::all(proxy).map_err(fail)?)
-        }
-    };
-    if kind == Kind::Secure {
+        .referer(false)
+}
+
+/// A proxy for everything.
+pub(crate) fn every_way(proxy: &str) -> Result<reqwest::Proxy, HttpError> {
+    let fail = |_| HttpError::Setup { detail: "the address of the proxy cannot be used".to_owned() };
+    reqwest::Proxy::all(proxy).map_err(fail)
+}
+
+/// The client with its certificates.
+pub(crate) fn finish(
+    mut builder: reqwest::ClientBuilder,
+    roots: Roots,
+    authorities: Option<&[u8]>,
+) -> Result<reqwest::Client, HttpError> {
+    if roots == Roots::System {
         if let Some(pem) = authorities {
             let certificates = reqwest::Certificate::from_pem_bundle(pem).map_err(|error| setup(&error))?;
             builder = builder.tls_certs_merge(certificates);

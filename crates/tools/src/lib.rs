@@ -24,6 +24,7 @@ mod change;
 pub mod contract;
 mod diff;
 pub mod edit;
+pub mod fence;
 mod files;
 mod git;
 mod glob;
@@ -42,6 +43,8 @@ pub mod terminal;
 mod text;
 pub mod user_tool;
 mod walk;
+pub mod web_search;
+pub mod webfetch;
 mod write;
 
 pub use bash::SharedShellState;

@@ -109,7 +109,10 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("cat", "read"),
     ("create_file", "write"),
     ("execute_command", "bash"),
+    ("fetch", "webfetch"),
     ("find_files", "glob"),
+    ("google", "web_search"),
+    ("http_get", "webfetch"),
     ("list", "read"),
     ("list_directory", "read"),
     ("ls", "read"),
@@ -127,6 +130,8 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("terminal", "bash"),
     ("view", "read"),
     ("view_file", "read"),
+    ("web_fetch", "webfetch"),
+    ("websearch", "web_search"),
     ("write_file", "write"),
 ];
 

@@ -36,6 +36,9 @@ const OTHER_NAMES: &[(&str, &[&str])] = &[
     ("context", &["_c", "context_lines"]),
     ("literal", &["fixed_string", "fixed_strings", "literal_text"]),
     ("offset", &["from_line", "line_start", "start", "start_line"]),
+    ("url", &["address", "href", "link", "uri"]),
+    ("query", &["q", "search_query", "words"]),
+    ("count", &["max_results", "num_results", "results"]),
     ("limit", &["line_count", "max_lines", "num_lines"]),
 ];
 

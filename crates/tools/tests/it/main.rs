@@ -12,6 +12,9 @@ mod read;
 mod specs;
 mod swapped;
 mod user_tool;
+mod web_search;
+mod web_server;
+mod webfetch;
 mod write;
 
 use std::collections::HashMap;
