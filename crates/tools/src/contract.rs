@@ -10,6 +10,7 @@ use rein_protocol::{ArtifactId, CallStatus, Display, Intent, ToolSpec};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::instructions::Instructions;
 use crate::memory::FileMemory;
 
 /// Something that a model can call.
@@ -75,6 +76,8 @@ pub struct Scene {
     pub images: ImageSupport,
     /// Texts as the model saw them.
     pub snapshots: Arc<dyn Snapshots>,
+    /// Which instruction files the model has been shown.
+    pub instructions: Arc<Instructions>,
 }
 
 /// Whether a model can look at pictures.

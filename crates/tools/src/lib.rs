@@ -13,6 +13,8 @@
 //! [`arguments`] reads what a model wrote; [`bound`] keeps output small;
 //! [`memory`] knows which files were read; `path`, `files`, `text`, `diff`,
 //! `change`, `walk`, `ignored` and `near` are what several tools share.
+//! [`instructions`] knows which instruction files were shown; [`picture`] makes
+//! pictures fit for models; `encoding` tells how a text is written down.
 
 pub mod arguments;
 pub mod bash;
@@ -21,13 +23,16 @@ mod change;
 pub mod contract;
 mod diff;
 pub mod edit;
+mod encoding;
 mod files;
 mod glob;
 mod grep;
 mod ignored;
+pub mod instructions;
 pub mod memory;
 mod near;
 mod path;
+pub mod picture;
 mod read;
 pub mod registry;
 mod schema;
@@ -39,5 +44,6 @@ pub use contract::{
     ArtifactSource, Complaint, ImageSupport, NoSnapshots, Outcome, Output, Picture, Plan, Scene, Snapshots,
     Tool,
 };
+pub use instructions::Instructions;
 pub use memory::FileMemory;
 pub use registry::Registry;

@@ -74,6 +74,7 @@ impl Stage {
             may_read: Arc::new(|_| true),
             images: rein_tools::ImageSupport::Accepted,
             snapshots: Arc::new(rein_tools::NoSnapshots),
+            instructions: Arc::default(),
         };
         Self { _directory: directory, root, scene, artifacts }
     }
