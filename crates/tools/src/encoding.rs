@@ -19,7 +19,13 @@ pub(crate) enum Encoding {
     Utf16Little,
     /// UTF-16, big end first, with a byte order mark.
     Utf16Big,
+    /// UTF-16, little end first, without a mark.
+    Utf16LittleBare,
+    /// UTF-16, big end first, without a mark.
+    Utf16BigBare,
     /// One byte a character: Windows-1252, which Latin-1 is taken to be.
+    Windows1252,
+    /// Something else.
     Other,
 }
 
@@ -29,20 +35,23 @@ impl Encoding {
     /// What a model is told of it; nothing of what is usual.
     pub(crate) fn note(self) -> Option<&'static str> {
         match self {
-            Self::Utf8 => None,
+            Self::Utf8 | Self::Other => None,
             Self::Utf8Marked => Some("UTF-8 with a byte order mark; edit and write keep it"),
             Self::Utf16Little | Self::Utf16Big => Some("UTF-16, shown converted; edit and write keep it"),
-            Self::Other => Some("Windows-1252 (Latin-1), shown converted; edit and write keep it"),
+            Self::Utf16LittleBare | Self::Utf16BigBare => {
+                Some("UTF-16 without a mark, shown converted; edit and write keep it")
+            }
+            Self::Windows1252 => Some("Windows-1252 (Latin-1), shown converted; edit and write keep it"),
         }
     }
 
     /// By what a stream of it is made UTF-8, if it must be.
     pub(crate) fn converter(self) -> Option<&'static encoding_rs::Encoding> {
         match self {
-            Self::Utf8 | Self::Utf8Marked => None,
-            Self::Utf16Little => Some(encoding_rs::UTF_16LE),
-            Self::Utf16Big => Some(encoding_rs::UTF_16BE),
-            Self::Other => Some(WINDOWS_1252),
+            Self::Utf8 | Self::Utf8Marked | Self::Other => None,
+            Self::Utf16Little | Self::Utf16LittleBare => Some(encoding_rs::UTF_16LE),
+            Self::Utf16Big | Self::Utf16BigBare => Some(encoding_rs::UTF_16BE),
+            Self::Windows1252 => Some(WINDOWS_1252),
         }
     }
 }
@@ -60,20 +69,52 @@ pub(crate) fn marked_encoding(bytes: &[u8]) -> Encoding {
     }
 }
 
+/// UTF-16 without a mark, if the bytes can be nothing else: plain letters with a zero beside most of them.
+pub(crate) fn bare_utf16(bytes: &[u8]) -> Option<Encoding> {
+    let (pairs, _) = bytes.as_chunks::<2>();
+    if pairs.len() < 2 || !bytes.contains(&0) {
+        return None;
+    }
+    let zeros = |at: usize| pairs.iter().filter(|pair| pair.get(at) == Some(&0)).count();
+    let encoding = match (zeros(0), zeros(1)) {
+        (0, zeros) if zeros * 4 >= pairs.len() * 3 => Encoding::Utf16LittleBare,
+        (zeros, 0) if zeros * 4 >= pairs.len() * 3 => Encoding::Utf16BigBare,
+        _ => return None,
+    };
+    let is_odd = |pair: &&[u8; 2]| {
+        let letter = if encoding == Encoding::Utf16LittleBare {
+            u16::from_le_bytes(**pair)
+        } else {
+            u16::from_be_bytes(**pair)
+        };
+        (letter < 32 && !matches!(letter, 9 | 10 | 12 | 13 | 27)) || letter == 127
+    };
+    (!pairs.iter().any(|pair| is_odd(&pair))).then_some(encoding)
+}
+
 /// A file's text without its mark, or nothing if it is in no encoding that is known.
 pub(crate) fn decode(bytes: &[u8]) -> Option<(String, Encoding)> {
     let encoding = marked_encoding(bytes);
     let text = match encoding {
         Encoding::Utf8 => return decode_unmarked(bytes),
         Encoding::Utf8Marked => std::str::from_utf8(bytes.strip_prefix(UTF8_MARK)?).ok()?.to_owned(),
-        Encoding::Utf16Little => decode_utf16(bytes, u16::from_le_bytes)?,
-        Encoding::Utf16Big => decode_utf16(bytes, u16::from_be_bytes)?,
-        Encoding::Other => return None,
+        Encoding::Utf16Little => decode_utf16(bytes.get(2..)?, u16::from_le_bytes)?,
+        Encoding::Utf16Big => decode_utf16(bytes.get(2..)?, u16::from_be_bytes)?,
+        Encoding::Utf16LittleBare | Encoding::Utf16BigBare | Encoding::Windows1252 | Encoding::Other => {
+            return None;
+        }
     };
     Some((text, encoding))
 }
 
 fn decode_unmarked(bytes: &[u8]) -> Option<(String, Encoding)> {
+    match bare_utf16(bytes) {
+        Some(Encoding::Utf16LittleBare) => {
+            return Some((decode_utf16(bytes, u16::from_le_bytes)?, Encoding::Utf16LittleBare));
+        }
+        Some(_) => return Some((decode_utf16(bytes, u16::from_be_bytes)?, Encoding::Utf16BigBare)),
+        None => {}
+    }
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Some((text.to_owned(), Encoding::Utf8));
     }
@@ -84,33 +125,42 @@ fn decode_unmarked(bytes: &[u8]) -> Option<(String, Encoding)> {
     Some((text, encoding))
 }
 
-/// The bytes of a text in an encoding; in UTF-8 if it has characters that the encoding has not.
+/// The bytes of a text in an encoding. Characters that the encoding has not are spelt out as numbers, so
+/// ask [`can_encode`] first. In an unknown encoding the text is taken to be UTF-8.
 pub(crate) fn encode(text: &str, encoding: Encoding) -> Vec<u8> {
     match encoding {
-        Encoding::Utf8 => text.as_bytes().to_vec(),
+        Encoding::Utf8 | Encoding::Other => text.as_bytes().to_vec(),
         Encoding::Utf8Marked => [UTF8_MARK, text.as_bytes()].concat(),
-        Encoding::Utf16Little => encode_utf16(text, u16::to_le_bytes),
-        Encoding::Utf16Big => encode_utf16(text, u16::to_be_bytes),
-        Encoding::Other => match WINDOWS_1252.encode(text) {
-            (bytes, _, false) => bytes.into_owned(),
-            (_, _, true) => text.as_bytes().to_vec(),
-        },
+        Encoding::Utf16Little => encode_utf16(&format!("\u{feff}{text}"), u16::to_le_bytes),
+        Encoding::Utf16Big => encode_utf16(&format!("\u{feff}{text}"), u16::to_be_bytes),
+        Encoding::Utf16LittleBare => encode_utf16(text, u16::to_le_bytes),
+        Encoding::Utf16BigBare => encode_utf16(text, u16::to_be_bytes),
+        Encoding::Windows1252 => WINDOWS_1252.encode(text).0.into_owned(),
     }
 }
 
-/// Whether a text can be written down in an encoding.
+/// Whether a text that is written down in an encoding will be read as what it is.
 pub(crate) fn can_encode(text: &str, encoding: Encoding) -> bool {
-    encoding != Encoding::Other || !WINDOWS_1252.encode(text).2
+    match encoding {
+        Encoding::Utf8
+        | Encoding::Utf8Marked
+        | Encoding::Utf16Little
+        | Encoding::Utf16Big
+        | Encoding::Other => true,
+        Encoding::Utf16LittleBare | Encoding::Utf16BigBare | Encoding::Windows1252 => {
+            decode(&encode(text, encoding)).is_some_and(|(read, _)| read == text)
+        }
+    }
 }
 
 fn decode_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
     let (pairs, []) = bytes.as_chunks::<2>() else { return None };
-    let units: Vec<u16> = pairs.iter().skip(1).map(|pair| unit(*pair)).collect();
+    let units: Vec<u16> = pairs.iter().map(|pair| unit(*pair)).collect();
     String::from_utf16(&units).ok()
 }
 
 fn encode_utf16(text: &str, bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
-    std::iter::once(0xfeff).chain(text.encode_utf16()).flat_map(bytes).collect()
+    text.encode_utf16().flat_map(bytes).collect()
 }
 
 /// Tells the encoding of bytes without a mark that come in pieces.
@@ -169,7 +219,7 @@ impl Sniffer {
         self.reject(&partial);
         match self.broken {
             0 => Some(Encoding::Utf8),
-            _ if self.characters == 0 && !self.odd => Some(Encoding::Other),
+            _ if self.characters == 0 && !self.odd => Some(Encoding::Windows1252),
             _ => None,
         }
     }
@@ -186,10 +236,15 @@ mod tests {
             let text = "é\r\n😀\n";
             assert_eq!(decode(&encode(text, encoding)), Some((text.to_owned(), encoding)));
         }
-        assert_eq!(decode(b"caf\xe9 \x80"), Some(("café €".to_owned(), Encoding::Other)));
-        assert_eq!(encode("café €", Encoding::Other), b"caf\xe9 \x80");
-        assert_eq!(encode("π", Encoding::Other), "π".as_bytes(), "nothing is lost");
-        assert!(!can_encode("π", Encoding::Other) && can_encode("é", Encoding::Other));
+        for encoding in [Encoding::Utf16LittleBare, Encoding::Utf16BigBare] {
+            let text = "plain é\r\n";
+            assert_eq!(decode(&encode(text, encoding)), Some((text.to_owned(), encoding)));
+        }
+        assert_eq!(decode(b"caf\xe9 \x80"), Some(("café €".to_owned(), Encoding::Windows1252)));
+        assert_eq!(encode("café €", Encoding::Windows1252), b"caf\xe9 \x80");
+        assert!(can_encode("é", Encoding::Windows1252) && can_encode("π", Encoding::Utf16Big));
+        assert!(!can_encode("π", Encoding::Windows1252), "it has none");
+        assert!(!can_encode("Ã©", Encoding::Windows1252), "it would be read as UTF-8");
         assert_eq!(decode(b"\xff\xfea"), None, "half a unit");
         assert_eq!(decode(b"\xff\xfe\x00\xd8"), None, "half a character");
         assert_eq!(decode(b"caf\xe9 caf\xc3\xa9"), None, "a mixture");
@@ -201,8 +256,9 @@ mod tests {
         fn what_was_decoded_is_encoded_to_the_same_bytes(
             bytes in prop_oneof![
                 proptest::collection::vec(any::<u8>(), 0..200),
-                "[a-zé€\\n]{0,40}".prop_map(|text| encode(&text, Encoding::Other)),
+                "[a-zé€\\n]{0,40}".prop_map(|text| encode(&text, Encoding::Windows1252)),
                 "\\PC{0,40}".prop_map(|text| encode(&text, Encoding::Utf16Big)),
+                "[a-z é\\n]{0,40}".prop_map(|text| encode(&text, Encoding::Utf16LittleBare)),
             ],
         ) {
             if let Some((text, encoding)) = decode(&bytes) {

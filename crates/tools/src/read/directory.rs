@@ -164,6 +164,6 @@ fn list(
         let name = entry.file_name().to_string_lossy().into_owned();
         entries.push(Entry { name, path: entry.path(), kind: entry.file_type().ok() });
     }
-    entries.sort_unstable_by(|one, other| one.label().cmp(&other.label()));
+    entries.sort_by_cached_key(Entry::label);
     Ok((entries, rest))
 }

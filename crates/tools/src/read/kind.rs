@@ -1,6 +1,6 @@
 //! What a file is, told from its first bytes.
 
-use crate::encoding::{Encoding, marked_encoding};
+use crate::encoding::{Encoding, bare_utf16, marked_encoding};
 use crate::picture::Format;
 
 /// What a file is.
@@ -74,7 +74,7 @@ pub(super) fn of(begin: &[u8]) -> Kind {
     if begin.get(257..262) == Some(b"ustar") {
         return Kind::Tar;
     }
-    if !looks_binary(begin) {
+    if !looks_binary(begin) || bare_utf16(begin).is_some() {
         return Kind::Text;
     }
     let weak = WEAK.iter().find(|(magic, _)| begin.starts_with(magic)).map(|(_, what)| *what);
@@ -102,6 +102,7 @@ mod tests {
             b"BZh is three",
             b"\x1b[31mred\x1b[0m",
             b"\xff\xfea\0",
+            b"h\0i\0\n\0",
         ] {
             assert_eq!(of(text), Kind::Text, "{text:?}");
         }

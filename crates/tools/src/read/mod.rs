@@ -18,6 +18,7 @@ mod slice;
 mod units;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use rein_protocol::{CallStatus, Display, Effect, Intent, ToolSpec};
@@ -35,6 +36,9 @@ use crate::path::Source;
 use crate::schema;
 use range::Selection;
 
+/// How long a call may take, on the slowest of disks and with the strangest of files.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 /// Reads a file or a directory.
 pub(crate) struct Read;
 
@@ -43,11 +47,11 @@ struct Arguments {
     path: String,
     /// First line, from 1.
     offset: Option<u64>,
-    /// Lines to read, 300 by default.
+    /// 300 lines by default.
     limit: Option<u64>,
-    /// Several parts, like "10-40,80-": lines, PDF pages, notebook cells.
+    /// Several, like "10-40,80-": lines, PDF pages or notebook cells.
     ranges: Option<String>,
-    /// Only so many lines at the end.
+    /// Last lines.
     tail: Option<u64>,
 }
 
@@ -148,6 +152,10 @@ impl Plan for Reading {
                 Ok(Err(message)) => return Outcome::failed(display, message),
                 Err(_) => return Outcome::failed(display, "It could not be read because of an internal error."),
             },
+            () = tokio::time::sleep(PATIENCE) => {
+                let message = "It was given up, because it took too long to read. Read a part of it, or use bash.";
+                return Outcome::failed(display, message);
+            }
             // Whatever the thread does ends soon, and nobody waits for it.
             () = cancel.cancelled() => return Outcome::interrupted(display),
         };

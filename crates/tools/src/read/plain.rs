@@ -15,11 +15,11 @@ use super::range::{Asked, Selection, Span};
 use super::slice::{Counting, Numbering, Slice};
 use super::{View, refusal};
 use crate::bound::OUTPUT_BYTES;
-use crate::encoding::{Encoding, Sniffer, marked_encoding};
+use crate::encoding::{Encoding, Sniffer, bare_utf16, marked_encoding};
 use crate::memory::{HASHED_BYTES, Seen};
 
 /// Texts up to this size are handed on whole, to be remembered.
-const KEPT_BYTES: u64 = 256 * 1024;
+const KEPT_BYTES: u64 = 2 * 1024 * 1024;
 
 /// How far from its end the lines at the end of a large file are looked for.
 const TAIL_BYTES: u64 = 16 * 1024 * 1024;
@@ -53,7 +53,11 @@ pub(super) fn view(
         _ => Survey { hash: None, encoding: guess(sample), bytes: None },
     };
     let counting = if survey.hash.is_some() { Counting::Yes } else { Counting::No };
-    let is_by_bytes = !matches!(survey.encoding, Some(Encoding::Utf16Little | Encoding::Utf16Big));
+    // In UTF-16 the byte of a line feed can be half of something else.
+    let is_by_bytes = matches!(
+        survey.encoding,
+        None | Some(Encoding::Utf8 | Encoding::Utf8Marked | Encoding::Windows1252 | Encoding::Other)
+    );
     let mut view = match selection.tail {
         Some(tail) if counting == Counting::No && is_by_bytes => {
             view_end(file, length, &survey, tail, shown, cancel)?
@@ -80,7 +84,7 @@ pub(super) fn view(
 
 /// Goes through a file, and back to its beginning.
 fn survey(file: &mut File, length: u64, sample: &[u8], cancel: &CancellationToken) -> io::Result<Survey> {
-    let marked = marked_encoding(sample);
+    let known = known(sample);
     let mut hasher = blake3::Hasher::new();
     let mut sniffer = Sniffer::default();
     let mut kept = (length <= KEPT_BYTES).then(Vec::new);
@@ -102,22 +106,26 @@ fn survey(file: &mut File, length: u64, sample: &[u8], cancel: &CancellationToke
         }
     }
     file.rewind()?;
-    let encoding = if marked == Encoding::Utf8 { sniffer.finish() } else { Some(marked) };
+    let encoding = known.or_else(|| sniffer.finish());
     Ok(Survey { hash: Some(hasher.finalize()), encoding, bytes: kept })
+}
+
+/// The encoding, if the beginning is enough to tell it.
+fn known(sample: &[u8]) -> Option<Encoding> {
+    match marked_encoding(sample) {
+        Encoding::Utf8 => bare_utf16(sample),
+        marked => Some(marked),
+    }
 }
 
 /// What a beginning tells of a whole that is too large to go through.
 fn guess(sample: &[u8]) -> Option<Encoding> {
-    match marked_encoding(sample) {
-        Encoding::Utf8 => {
-            // The last character may be cut.
-            let whole = sample.get(..sample.len().saturating_sub(4)).unwrap_or_default();
-            let mut sniffer = Sniffer::default();
-            sniffer.feed(whole);
-            sniffer.finish()
-        }
-        marked => Some(marked),
-    }
+    known(sample).or_else(|| {
+        // The last character may be cut.
+        let mut sniffer = Sniffer::default();
+        sniffer.feed(sample.get(..sample.len().saturating_sub(4)).unwrap_or_default());
+        sniffer.finish()
+    })
 }
 
 /// Somebody may write to it faster than it is read. Files of /proc claim to be empty.

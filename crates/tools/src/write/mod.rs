@@ -63,7 +63,7 @@ impl Tool for Write {
 /// New content in the encoding and with the line ends of the old, and what to say of that.
 fn in_the_manner_of(before: &[u8], content: &str) -> (Vec<u8>, Vec<&'static str>) {
     // Bytes that are no text have no manner.
-    let (old, encoding) = text::decode(before).unwrap_or((String::new(), Encoding::Utf8));
+    let (old, old_encoding) = text::decode(before).unwrap_or((String::new(), Encoding::Other));
     let mut notes = Vec::new();
     let has_own_ends = content.contains("\r\n");
     let content = match LineEnds::of(old.as_bytes()) {
@@ -75,11 +75,16 @@ fn in_the_manner_of(before: &[u8], content: &str) -> (Vec<u8>, Vec<&'static str>
         LineEnds::CrLf | LineEnds::Lf => content.to_owned(),
     };
     let content = content.strip_prefix('\u{feff}').unwrap_or(&content);
-    match encoding {
-        Encoding::Utf8 | Encoding::Utf8Marked => {}
-        Encoding::Utf16Little | Encoding::Utf16Big => notes.push("kept its encoding, UTF-16"),
-        Encoding::Other if can_encode(content, encoding) => notes.push("kept its encoding, Windows-1252"),
-        Encoding::Other => notes.push("now UTF-8, because Windows-1252 does not have all its characters"),
-    }
+    let encoding = if can_encode(content, old_encoding) { old_encoding } else { Encoding::Utf8 };
+    notes.extend(match encoding {
+        Encoding::Utf8 if old_encoding != Encoding::Utf8 => {
+            Some("now UTF-8, because its old encoding does not have all the characters")
+        }
+        Encoding::Utf8 | Encoding::Utf8Marked | Encoding::Other => None,
+        Encoding::Utf16Little | Encoding::Utf16Big | Encoding::Utf16LittleBare | Encoding::Utf16BigBare => {
+            Some("kept its encoding, UTF-16")
+        }
+        Encoding::Windows1252 => Some("kept its encoding, Windows-1252"),
+    });
     (text::encode(content, encoding), notes)
 }

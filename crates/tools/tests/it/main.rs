@@ -6,8 +6,11 @@ mod edit;
 mod find;
 mod grep;
 mod ignored;
+mod instructions;
 mod permitted;
 mod read;
+mod read_documents;
+mod read_ranges;
 mod specs;
 mod swapped;
 mod write;
@@ -48,6 +51,7 @@ struct Called {
     status: CallStatus,
     text: String,
     display: Display,
+    pictures: Vec<rein_tools::Picture>,
 }
 
 #[derive(Default)]
@@ -138,7 +142,7 @@ impl Stage {
             Some(trailer) if text.is_empty() || text.ends_with('\n') => text + &trailer,
             Some(trailer) => text + "\n" + &trailer,
         };
-        Called { status: outcome.status, text, display: outcome.display }
+        Called { status: outcome.status, text, display: outcome.display, pictures: outcome.pictures }
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> Called {
