@@ -48,13 +48,32 @@ impl<'a, R: Read> Lines<'a, R> {
         }
     }
 
+    /// Passes over so many lines, and says how many there were.
+    pub(super) fn skip(&mut self, most: u64) -> io::Result<u64> {
+        let mut passed = 0;
+        let mut is_inside = false;
+        while passed < most {
+            if self.start == self.end && !self.fill()? {
+                return Ok(passed + u64::from(is_inside));
+            }
+            let rest = self.buffer.get(self.start..self.end).unwrap_or_default();
+            is_inside = rest.last() != Some(&b'\n');
+            let mut after = rest.len();
+            for feed in memchr::memchr_iter(b'\n', rest) {
+                passed += 1;
+                if passed == most {
+                    after = feed + 1;
+                    break;
+                }
+            }
+            self.start += after;
+        }
+        Ok(passed)
+    }
+
     /// Counts the lines that are left.
     pub(super) fn count_rest(&mut self) -> io::Result<u64> {
-        let mut count = 0;
-        while self.next(&mut Vec::new(), 0)?.is_some() {
-            count += 1;
-        }
-        Ok(count)
+        self.skip(u64::MAX)
     }
 
     /// Whether there is another line.
@@ -112,6 +131,17 @@ mod tests {
         let cancel = CancellationToken::new();
         for (text, count) in [("", 0), ("a", 1), ("a\n", 1), ("\n", 1), ("a\n\n", 2), ("a\nb", 2)] {
             assert_eq!(Lines::new(text.as_bytes(), &cancel).count_rest().unwrap(), count, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn lines_are_passed_over_like_they_are_taken() {
+        let cancel = CancellationToken::new();
+        let text = format!("one\n\n{}\nlast", "x".repeat(200_000));
+        for most in 0..6 {
+            let mut lines = Lines::new(text.as_bytes(), &cancel);
+            assert_eq!(lines.skip(most).unwrap(), most.min(4));
+            assert_eq!(lines.count_rest().unwrap(), 4 - most.min(4), "{most}");
         }
     }
 

@@ -175,7 +175,7 @@ impl Plan for Reading {
     }
 }
 
-/// The one place where a file becomes one that was read.
+/// The one place where a file becomes one that was read. Its whole text is there for a memory that keeps it.
 fn remember(scene: &Scene, path: &Path, view: &mut View) {
     scene.instructions.note(path);
     if let Some(seen) = view.seen.take() {

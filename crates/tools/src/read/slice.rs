@@ -79,8 +79,11 @@ impl<'a> Slice<'a> {
         let (passed, total) = read.map_err(|error| super::refusal(shown, &error))?;
         let first = self.selection.spans.first().map_or(1, |span| span.first);
         if self.shown == 0 && first > 1 {
-            let what = if self.selection.asked == Asked::Ranges { "ranges begin at" } else { "offset" };
-            return Err(format!("{what} {first}, which is past the end: {shown} has {passed} lines."));
+            let what = match self.selection.asked {
+                Asked::Ranges => "ranges begin".to_owned(),
+                Asked::Nothing | Asked::Offset => format!("offset {first} is"),
+            };
+            return Err(format!("{what} past the end: {shown} has {passed} lines."));
         }
         let (notes, summary) = (self.notes(total, bytes), self.summary(total));
         Ok(View { notes, summary, text: self.text, ..View::default() })
@@ -91,11 +94,11 @@ impl<'a> Slice<'a> {
         let mut kept = Vec::new();
         let mut passed = 0;
         for span in &self.selection.spans {
-            while passed + 1 < span.first {
-                if lines.next(&mut kept, 0)?.is_none() {
-                    return Ok(passed);
-                }
-                passed += 1;
+            let before = (span.first - 1).saturating_sub(passed);
+            let skipped = lines.skip(before)?;
+            passed += skipped;
+            if skipped < before {
+                return Ok(passed);
             }
             let mut gap = if self.shown > 0 { GAP } else { "" };
             while passed < span.end() {

@@ -29,7 +29,7 @@ async fn a_long_file_comes_in_parts_with_the_way_on() {
     let shown = stage.done("read", json!({"path": "a.txt", "offset": 0, "limit": 1})).await;
     assert_eq!(shown, "1|line 1\n[lines 1-1 of 1000: continue with offset=2]");
     let message = stage.failed("read", json!({"path": "a.txt", "offset": 1001})).await;
-    assert_eq!(message, "offset 1001, which is past the end: a.txt has 1000 lines.");
+    assert_eq!(message, "offset 1001 is past the end: a.txt has 1000 lines.");
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! `read`: what is no plain text.
 
 use std::io::{Cursor, Write};
+use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use rein_tools::ImageSupport;
@@ -258,6 +259,8 @@ fn broken(valid: &[u8], at: prop::sample::Index, noise: &[u8], cut: prop::sample
     bytes
 }
 
+static SAMPLES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(samples);
+
 fn samples() -> Vec<Vec<u8>> {
     let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
     zip.start_file(
@@ -293,7 +296,7 @@ fn samples() -> Vec<Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(128))]
     /// A reader may say that it does not understand; a call always ends with a sentence.
     #[test]
     fn no_reader_is_brought_down_by_what_it_reads(
@@ -303,7 +306,7 @@ proptest! {
         cut in any::<prop::sample::Index>(),
     ) {
         let stage = Stage::new();
-        stage.put("file.ipynb", broken(&samples()[which], at, &noise, cut));
+        stage.put("file.ipynb", broken(&SAMPLES[which], at, &noise, cut));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let called = runtime.block_on(stage.call("read", json!({"path": "file.ipynb"})));
         prop_assert!(!called.text.contains("internal error"), "{}", called.text);
