@@ -11,6 +11,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::bash::SharedShellState;
+use crate::instructions::Instructions;
 use crate::jobs::Jobs;
 use crate::memory::FileMemory;
 
@@ -83,6 +84,8 @@ pub struct Scene {
     pub jobs: Arc<Jobs>,
     /// What commands left behind for later ones.
     pub shell_state: Arc<SharedShellState>,
+    /// Which instruction files the model has been shown.
+    pub instructions: Arc<Instructions>,
 }
 
 /// Whether a model can look at pictures.

@@ -197,6 +197,12 @@ fn write_beside(
 
 fn fill(mut file: &File, bytes: &[u8], old: Option<&Stat>) -> rustix::io::Result<()> {
     file.write_all(bytes).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    // The name must not come to stand for content that a power cut can still take away.
+    match rustix::fs::fsync(file) {
+        // Not every file system can.
+        Ok(()) | Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
+        Err(error) => return Err(error),
+    }
     let Some(old) = old else { return Ok(()) };
     let new = rustix::fs::fstat(file.as_fd())?;
     if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid) {

@@ -11,10 +11,12 @@
 //!
 //! Layout: [`contract`] is the two steps; [`registry`] the one list of tools;
 //! [`arguments`] reads what a model wrote; [`bound`] keeps output small, and
-//! [`terminal`] makes text of it;
-//! [`jobs`] runs commands; [`memory`] knows which files were read; `path`, `files`, `text`, `diff`,
-//! `change`, `walk`, `ignored`, `near` and `program` are what several tools share;
-//! [`user_tool`] makes tools of programs that users write.
+//! [`terminal`] makes text of it; [`fence`] marks what strangers wrote. [`jobs`]
+//! runs commands; [`memory`] knows which files were read, [`instructions`] which
+//! instruction files were shown; [`picture`] makes pictures fit for models;
+//! `encoding` and `text` tell how a text is written down; `path`, `files`,
+//! `diff`, `change`, `walk`, `ignored`, `near` and `program` are what several
+//! tools share; [`user_tool`] makes tools of programs that users write.
 
 pub mod arguments;
 mod ask;
@@ -24,17 +26,20 @@ mod change;
 pub mod contract;
 mod diff;
 pub mod edit;
+mod encoding;
 pub mod fence;
 mod files;
 mod git;
 mod glob;
 mod grep;
 mod ignored;
+pub mod instructions;
 mod job;
 pub mod jobs;
 pub mod memory;
 mod near;
 mod path;
+pub mod picture;
 mod program;
 mod read;
 pub mod registry;
@@ -52,6 +57,7 @@ pub use contract::{
     ArtifactSource, Complaint, ImageSupport, NoSnapshots, Outcome, Output, Picture, Plan, Scene, Snapshots,
     Tool,
 };
+pub use instructions::Instructions;
 pub use jobs::{JobSettings, Jobs};
 pub use memory::FileMemory;
 pub use registry::Registry;

@@ -66,9 +66,17 @@ impl Place {
         }
     }
 
+    /// That a link inside the workspace leads out of it, and where to, if so.
+    pub(crate) fn departure(&self, scene: &Scene) -> Option<String> {
+        let named = lexical(&scene.workspace.join(&self.given));
+        let is_named_inside = !self.given.starts_with('~') && named.starts_with(&scene.workspace);
+        (is_named_inside && !self.is_inside(scene))
+            .then(|| format!("{} leads to {}, outside of the workspace", printable(&self.given), self.shown))
+    }
+
     /// Whether it is inside the workspace.
     pub(crate) fn is_inside(&self, scene: &Scene) -> bool {
-        self.path.starts_with(follow(&scene.workspace).unwrap_or_else(|_| scene.workspace.clone()))
+        self.path.starts_with(followed(&scene.workspace))
     }
 }
 
@@ -100,7 +108,7 @@ impl Source {
             Self::Place(place) => place.still_leads_here(scene).map(|()| place.path.clone()),
             Self::Artifact(id) => match scene.artifacts.path(id).await {
                 // It is opened without following links, and where rein keeps it there may be some.
-                Some(path) => Ok(follow(&path).unwrap_or(path)),
+                Some(path) => Ok(followed(&path)),
                 None => Err(format!("There is no {ARTIFACT}{id} in this conversation.")),
             },
         }
@@ -109,7 +117,7 @@ impl Source {
 
 /// A path relative to the workspace if it is inside, else as it is, on one line. Never empty.
 pub(crate) fn shown(path: &Path, workspace: &Path) -> String {
-    let workspace = follow(workspace).unwrap_or_else(|_| workspace.to_owned());
+    let workspace = followed(workspace);
     match path.strip_prefix(&workspace) {
         Ok(relative) if relative.as_os_str().is_empty() => ".".to_owned(),
         Ok(relative) => printable(&relative.to_string_lossy()),
@@ -145,6 +153,26 @@ fn resolve(given: &str, workspace: &Path, home: Option<OsString>) -> Result<Path
     follow(&workspace.join(path)).map_err(|TooManyLinks| {
         Complaint(format!("{given} goes through too many symbolic links. Name the file itself."))
     })
+}
+
+/// An absolute path with its links followed; as it is if they go in a circle.
+pub(crate) fn followed(path: &Path) -> PathBuf {
+    follow(path).unwrap_or_else(|TooManyLinks| path.to_owned())
+}
+
+/// Without `.` and `..`, by what is written alone.
+fn lexical(path: &Path) -> PathBuf {
+    let mut result = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::ParentDir => {
+                result.pop();
+            }
+            Component::CurDir => {}
+            other => result.push(other),
+        }
+    }
+    result
 }
 
 #[derive(Debug)]

@@ -87,6 +87,7 @@ fn workbench(parts: &Parts, session: &SessionId, workspace: &Path, transcript: &
         said: None,
         jobs: Arc::default(),
         shell_state: Arc::default(),
+        instructions: Arc::default(),
     };
     let today = jiff::Zoned::now().strftime("%Y-%m-%d").to_string();
     Workbench {

@@ -94,7 +94,7 @@ fn edited(before: &[u8], arguments: &Arguments) -> Result<Edited, String> {
     let (bytes, lines) = found.map_err(|error| explained(&error, &content, &arguments.old))?;
     let bytes = match encoding {
         Encoding::Utf8 => bytes,
-        Encoding::Utf8Marked | Encoding::Utf16Little | Encoding::Utf16Big | Encoding::Other => {
+        _ => {
             let text = String::from_utf8(bytes).map_err(|_| "the result would not be text.".to_owned())?;
             text::encode(&text, encoding)
         }

@@ -13,7 +13,6 @@ pub(super) struct Lines<'a, R> {
     buffer: Vec<u8>,
     start: usize,
     end: usize,
-    hasher: Option<blake3::Hasher>,
     cancel: &'a CancellationToken,
 }
 
@@ -24,17 +23,9 @@ pub(super) struct Line {
     pub(super) length: u64,
 }
 
-/// Whether everything that goes by is hashed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Hashing {
-    Yes,
-    No,
-}
-
 impl<'a, R: Read> Lines<'a, R> {
-    pub(super) fn new(source: R, hashing: Hashing, cancel: &'a CancellationToken) -> Self {
-        let hasher = (hashing == Hashing::Yes).then(blake3::Hasher::new);
-        Self { source, buffer: vec![0; BUFFER], start: 0, end: 0, hasher, cancel }
+    pub(super) fn new(source: R, cancel: &'a CancellationToken) -> Self {
+        Self { source, buffer: vec![0; BUFFER], start: 0, end: 0, cancel }
     }
 
     /// The next line: at most `room` bytes of it are put into `kept`, which is emptied first.
@@ -57,13 +48,32 @@ impl<'a, R: Read> Lines<'a, R> {
         }
     }
 
+    /// Passes over so many lines, and says how many there were.
+    pub(super) fn skip(&mut self, most: u64) -> io::Result<u64> {
+        let mut passed = 0;
+        let mut is_inside = false;
+        while passed < most {
+            if self.start == self.end && !self.fill()? {
+                return Ok(passed + u64::from(is_inside));
+            }
+            let rest = self.buffer.get(self.start..self.end).unwrap_or_default();
+            is_inside = rest.last() != Some(&b'\n');
+            let mut after = rest.len();
+            for feed in memchr::memchr_iter(b'\n', rest) {
+                passed += 1;
+                if passed == most {
+                    after = feed + 1;
+                    break;
+                }
+            }
+            self.start += after;
+        }
+        Ok(passed)
+    }
+
     /// Counts the lines that are left.
     pub(super) fn count_rest(&mut self) -> io::Result<u64> {
-        let mut count = 0;
-        while self.next(&mut Vec::new(), 0)?.is_some() {
-            count += 1;
-        }
-        Ok(count)
+        self.skip(u64::MAX)
     }
 
     /// Whether there is another line.
@@ -71,26 +81,28 @@ impl<'a, R: Read> Lines<'a, R> {
         Ok(self.start < self.end || self.fill()?)
     }
 
-    /// What has gone by, hashed.
-    pub(super) fn hash(&self) -> Option<blake3::Hash> {
-        self.hasher.as_ref().map(blake3::Hasher::finalize)
-    }
-
     fn fill(&mut self) -> io::Result<bool> {
-        if self.cancel.is_cancelled() {
-            return Err(io::ErrorKind::Interrupted.into());
-        }
-        let count = loop {
-            match self.source.read(&mut self.buffer) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => break read?,
-            }
-        };
+        let count = read_some(&mut self.source, &mut self.buffer, self.cancel)?;
         (self.start, self.end) = (0, count);
-        if let Some(hasher) = &mut self.hasher {
-            hasher.update(self.buffer.get(..count).unwrap_or_default());
-        }
         Ok(count > 0)
+    }
+}
+
+/// Reads a piece of a stream, unless cancelled.
+pub(super) fn read_some(
+    source: &mut impl Read,
+    buffer: &mut [u8],
+    cancel: &CancellationToken,
+) -> io::Result<usize> {
+    loop {
+        if cancel.is_cancelled() {
+            // Not `Interrupted`, which means to try again.
+            return Err(io::Error::other("cancelled"));
+        }
+        match source.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            read => return read,
+        }
     }
 }
 
@@ -102,7 +114,7 @@ mod tests {
     fn lines_are_found_and_kept_in_part() {
         let cancel = CancellationToken::new();
         let text = format!("one\n\n{}\nlast", "x".repeat(200_000));
-        let mut lines = Lines::new(text.as_bytes(), Hashing::Yes, &cancel);
+        let mut lines = Lines::new(text.as_bytes(), &cancel);
         let mut kept = Vec::new();
         let mut found = Vec::new();
         while let Some(line) = lines.next(&mut kept, 4).unwrap() {
@@ -112,18 +124,24 @@ mod tests {
             found,
             [(3, "one".into()), (0, String::new()), (200_000, "xxxx".into()), (4, "last".to_owned())]
         );
-        assert_eq!(lines.hash(), Some(blake3::hash(text.as_bytes())));
     }
 
     #[test]
     fn a_line_end_at_the_end_begins_no_line() {
         let cancel = CancellationToken::new();
         for (text, count) in [("", 0), ("a", 1), ("a\n", 1), ("\n", 1), ("a\n\n", 2), ("a\nb", 2)] {
-            assert_eq!(
-                Lines::new(text.as_bytes(), Hashing::No, &cancel).count_rest().unwrap(),
-                count,
-                "{text:?}"
-            );
+            assert_eq!(Lines::new(text.as_bytes(), &cancel).count_rest().unwrap(), count, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn lines_are_passed_over_like_they_are_taken() {
+        let cancel = CancellationToken::new();
+        let text = format!("one\n\n{}\nlast", "x".repeat(200_000));
+        for most in 0..6 {
+            let mut lines = Lines::new(text.as_bytes(), &cancel);
+            assert_eq!(lines.skip(most).unwrap(), most.min(4));
+            assert_eq!(lines.count_rest().unwrap(), 4 - most.min(4), "{most}");
         }
     }
 
@@ -131,6 +149,6 @@ mod tests {
     fn a_stream_without_end_can_be_cancelled() {
         let cancel = CancellationToken::new();
         cancel.cancel();
-        assert!(Lines::new(io::repeat(b'x'), Hashing::No, &cancel).count_rest().is_err());
+        assert!(Lines::new(io::repeat(b'x'), &cancel).count_rest().is_err());
     }
 }

@@ -1,11 +1,24 @@
-//! `read`: a part of a text file, or the names in a directory.
+//! `read`: what is in a file, whatever it is, or in a directory.
+//!
+//! What a call shows is bounded here and never cut by others. The invariant: a
+//! text file that was shown counts as read, in the state in which it was shown;
+//! what was only rendered, like a notebook's cells, does not.
 
+mod archive;
+mod database;
 mod directory;
+mod file;
 mod kind;
 mod lines;
+mod notebook;
+mod pdf;
+mod plain;
+mod range;
 mod slice;
+mod units;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use rein_protocol::{CallStatus, Display, Effect, Intent, ToolSpec};
@@ -15,16 +28,16 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments;
-use crate::bound::OUTPUT_LINES;
-use crate::change::near_files;
-use crate::contract::{Complaint, Outcome, Output, Plan, Scene, Tool};
+use crate::contract::{Complaint, Outcome, Output, Picture, Plan, Scene, Tool};
 use crate::files::{self, LoadError, refusal};
 use crate::memory::Seen;
+use crate::near;
 use crate::path::Source;
 use crate::schema;
+use range::Selection;
 
-/// Lines that are shown unless more are asked for.
-const USUAL_LINES: u64 = 300;
+/// How long a call may take, on the slowest of disks and with the strangest of files.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Reads a file or a directory.
 pub(crate) struct Read;
@@ -34,28 +47,27 @@ struct Arguments {
     path: String,
     /// First line, from 1.
     offset: Option<u64>,
-    /// Lines to read, 300 by default.
+    /// 300 lines by default.
     limit: Option<u64>,
-}
-
-/// Which lines, or entries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Range {
-    /// Counted from 1.
-    pub(super) first: u64,
-    /// How many.
-    pub(super) count: u64,
+    /// Several, like "10-40,80-": lines, PDF pages or notebook cells.
+    ranges: Option<String>,
+    /// Last lines.
+    tail: Option<u64>,
 }
 
 /// What was seen.
-pub(super) struct View {
-    pub(super) text: String,
+#[derive(Default)]
+struct View {
+    text: String,
     /// What the model should know beside it.
-    pub(super) notes: Vec<String>,
+    notes: Vec<String>,
     /// A few words for the person.
-    pub(super) summary: String,
-    /// The state of the file, if it was one.
-    pub(super) seen: Option<Seen>,
+    summary: String,
+    /// The state of the file, if its text was shown.
+    seen: Option<Seen>,
+    /// The whole text, if it is short.
+    whole: Option<String>,
+    pictures: Vec<Picture>,
 }
 
 #[async_trait]
@@ -68,35 +80,42 @@ impl Tool for Read {
         }
     }
 
-    /// Looks at nothing: what is there is only said after it was allowed.
+    /// What is there is only said after it was allowed.
     async fn plan(&self, arguments: Value, scene: &Scene) -> Result<Box<dyn Plan>, Complaint> {
         let arguments: Arguments = arguments::parse("read", arguments)?;
+        if is_url(&arguments.path) {
+            return Err(Complaint(format!(
+                "{} is no file. Use webfetch to read from the web.",
+                arguments.path.trim()
+            )));
+        }
         let source = Source::find(&arguments.path, scene)?;
-        let range = Range {
-            first: arguments.offset.unwrap_or(1).max(1),
-            count: arguments.limit.unwrap_or(USUAL_LINES).clamp(1, OUTPUT_LINES as u64),
-        };
-        let title = match (arguments.offset, arguments.limit) {
-            (None, None) => format!("read {}", source.shown()),
-            _ => format!(
-                "read {}:{}-{}",
-                source.shown(),
-                range.first,
-                range.first.saturating_add(range.count - 1)
-            ),
-        };
-        let effects = match &source {
-            Source::Place(place) => vec![Effect::Read { path: place.path.clone() }],
-            Source::Artifact(_) => Vec::new(),
-        };
-        Ok(Box::new(Reading { intent: Intent { effects, display: Display::titled(title) }, source, range }))
+        let selection =
+            Selection::new(arguments.offset, arguments.limit, arguments.ranges.as_deref(), arguments.tail)?;
+        let title = format!("read {}{}", source.shown(), selection.title());
+        let mut effects = Vec::new();
+        let mut instructions = Vec::new();
+        if let Source::Place(place) = &source {
+            effects.push(Effect::Read { path: place.path.clone() });
+            instructions = scene.instructions.pending(&place.path, scene);
+            effects.extend(instructions.iter().map(|path| Effect::Read { path: path.clone() }));
+        }
+        let intent = Intent { effects, display: Display::titled(title) };
+        Ok(Box::new(Reading { intent, source, selection, instructions }))
     }
+}
+
+fn is_url(path: &str) -> bool {
+    let begin: String = path.trim_start().chars().take(8).collect::<String>().to_ascii_lowercase();
+    begin.starts_with("http://") || begin.starts_with("https://")
 }
 
 struct Reading {
     intent: Intent,
     source: Source,
-    range: Range,
+    selection: Selection,
+    /// Files that are shown with it, unless another call was quicker.
+    instructions: Vec<PathBuf>,
 }
 
 #[async_trait]
@@ -111,7 +130,7 @@ impl Plan for Reading {
         output: &mut dyn Output,
         cancel: &CancellationToken,
     ) -> Outcome {
-        let Reading { intent: Intent { display, .. }, source, range } = *self;
+        let Reading { intent: Intent { display, .. }, source, selection, instructions } = *self;
         let path = match source.open(scene).await {
             Ok(path) => path,
             Err(message) => return Outcome::failed(display, message),
@@ -120,40 +139,66 @@ impl Plan for Reading {
         // A future that is dropped stops the thread too.
         let _stop_guard = stop.clone().drop_guard();
         let (inner_scene, inner_path, shown) = (scene.clone(), path.clone(), source.shown());
-        let viewed =
-            tokio::task::spawn_blocking(move || view(&inner_path, &shown, range, &inner_scene, &stop)).await;
-        let view = match viewed {
-            _ if cancel.is_cancelled() => return Outcome::interrupted(display),
-            Ok(Ok(view)) => view,
-            Ok(Err(message)) => return Outcome::failed(display, message),
-            Err(_) => return Outcome::failed(display, "It could not be read because of an internal error."),
+        let inner_stop = stop.clone();
+        let viewed = tokio::task::spawn_blocking(move || {
+            let view = view(&inner_path, &shown, &selection, &inner_scene, &inner_stop)?;
+            let told = inner_scene.instructions.attach(&instructions, &inner_scene);
+            Ok::<_, String>((view, told))
+        });
+        let (mut view, instructions) = tokio::select! {
+            viewed = viewed => match viewed {
+                _ if cancel.is_cancelled() => return Outcome::interrupted(display),
+                Ok(Ok(viewed)) => viewed,
+                Ok(Err(message)) => return Outcome::failed(display, message),
+                Err(_) => return Outcome::failed(display, "It could not be read because of an internal error."),
+            },
+            () = tokio::time::sleep(PATIENCE) => {
+                let message = "It was given up, because it took too long to read. Read a part of it, or use bash.";
+                return Outcome::failed(display, message);
+            }
+            // Whatever the thread does ends soon, and nobody waits for it.
+            () = cancel.cancelled() => return Outcome::interrupted(display),
         };
-        if let (Some(seen), Source::Place(_)) = (view.seen, &source) {
-            scene.files.remember(&path, seen);
+        if let Source::Place(place) = &source {
+            remember(scene, &path, &mut view);
+            view.notes.extend(place.departure(scene));
         }
         output.write(view.text.as_bytes());
+        let notes = (!view.notes.is_empty()).then(|| format!("[{}]", view.notes.join("; ")));
+        let trailer: Vec<String> = notes.into_iter().chain(instructions).collect();
         Outcome {
             status: CallStatus::Completed,
             display: display.with_summary(view.summary),
-            trailer: (!view.notes.is_empty()).then(|| format!("[{}]", view.notes.join("; "))),
-            pictures: Vec::new(),
+            trailer: (!trailer.is_empty()).then(|| trailer.join("\n")),
+            pictures: view.pictures,
         }
+    }
+}
+
+/// The one place where a file becomes one that was read. Its whole text is there for a memory that keeps it.
+fn remember(scene: &Scene, path: &Path, view: &mut View) {
+    scene.instructions.note(path);
+    if let Some(seen) = view.seen.take() {
+        let _whole = view.whole.take();
+        scene.files.remember(path, seen);
     }
 }
 
 fn view(
     path: &Path,
     shown: &str,
-    range: Range,
+    selection: &Selection,
     scene: &Scene,
     cancel: &CancellationToken,
 ) -> Result<View, String> {
     match files::open(path) {
-        Ok((file, metadata)) => slice::view(file, &metadata, shown, range, cancel),
-        Err(LoadError::Directory) => {
-            directory::view(path, range, scene).map_err(|error| refusal(shown, &error))
+        Ok((file, metadata)) => {
+            file::view(file, &metadata, &file::Asked { path, shown, selection, scene, cancel })
         }
-        Err(LoadError::Missing) => Err(format!("{shown} does not exist.{}", near_files(path, scene))),
+        Err(LoadError::Directory) => {
+            directory::view(path, selection, scene, cancel).map_err(|error| refusal(shown, &error))
+        }
+        Err(LoadError::Missing) => Err(format!("{shown} does not exist.{}", near::hint(path, scene, cancel))),
         Err(LoadError::Special(kind)) => {
             Err(format!("{shown} is {kind}. Only files and directories can be read."))
         }

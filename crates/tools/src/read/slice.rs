@@ -1,141 +1,129 @@
-//! A part of a text file, with line numbers.
+//! Lines of a text with their numbers, as many as fit.
 //!
-//! It costs memory for what is shown and no more, and it reads no further than
-//! it must: a file is read to its end, to count and to hash it, only if it is
-//! not large.
+//! It costs memory for what is shown and no more. Whether the text is counted to
+//! its end is the caller's choice.
 
-use std::fs::{File, Metadata};
-use std::io::{self, Cursor, Read, Seek};
+use std::io::{self, Read};
 
-use blake3::Hash;
-use tokio_util::sync::CancellationToken;
+use super::View;
+use super::lines::{Line, Lines};
+use super::range::{Asked, Selection};
+use crate::bound::{OUTPUT_BYTES, OUTPUT_LINES};
 
-use super::kind::{self, Kind};
-use super::lines::{Hashing, Line, Lines};
-use super::{Range, View, refusal};
-use crate::bound::{LINE_CHARS, OUTPUT_BYTES};
-use crate::memory::{HASHED_BYTES, Seen};
-use crate::text;
+/// Characters of a line that are shown.
+const SHOWN_CHARS: usize = 768;
 
-/// Bytes by which a file is judged.
-const SAMPLE: u64 = 8 * 1024;
+/// Stands where lines between two ranges are not shown.
+const GAP: &str = "…\n";
 
-/// Characters of a line that are shown: the number and the remark must fit beside them.
-const SHOWN_CHARS: usize = LINE_CHARS - 100;
-
-/// Reads a part of a file.
-pub(super) fn view(
-    mut file: File,
-    metadata: &Metadata,
-    shown: &str,
-    range: Range,
-    cancel: &CancellationToken,
-) -> Result<View, String> {
-    let mut sample = Vec::new();
-    let sampled = file.by_ref().take(SAMPLE).read_to_end(&mut sample).and_then(|_| file.rewind());
-    sampled.map_err(|error| refusal(shown, &error))?;
-    let bytes = metadata.len();
-    let (mut view, hash) = match kind::of(&sample) {
-        Kind::Binary(what) => {
-            return Err(format!(
-                "{shown} is {what} of {bytes} bytes, not text. Use a program with bash to look into it."
-            ));
-        }
-        Kind::Utf16 => view_utf16(file, shown, range, cancel)?,
-        Kind::Text => {
-            let hashing = if bytes <= HASHED_BYTES { Hashing::Yes } else { Hashing::No };
-            // Somebody may write to it faster than it is read. Files of /proc claim to be empty.
-            let end = if bytes == 0 { HASHED_BYTES } else { bytes };
-            Slice::new(range).read(Lines::new(file.take(end), hashing, cancel), bytes, shown)?
-        }
-    };
-    view.seen = Some(Seen::new(metadata, hash));
-    Ok(view)
+/// Whether lines that are not shown are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Counting {
+    Yes,
+    No,
 }
 
-fn view_utf16(
-    file: File,
-    shown: &str,
-    range: Range,
-    cancel: &CancellationToken,
-) -> Result<(View, Option<Hash>), String> {
-    let mut bytes = Vec::new();
-    file.take(HASHED_BYTES + 1).read_to_end(&mut bytes).map_err(|error| refusal(shown, &error))?;
-    if bytes.len() as u64 > HASHED_BYTES {
-        return Err(format!("{shown} is UTF-16 text, and too large to convert here. Use iconv with bash."));
-    }
-    let Some((text, _)) = text::decode(&bytes) else {
-        return Err(format!(
-            "{shown} begins like UTF-16 text but is not. Use a program with bash to look into it."
-        ));
-    };
-    let length = text.len() as u64;
-    let lines = Lines::new(Cursor::new(text), Hashing::Yes, cancel);
-    let (mut view, _) = Slice::new(range).read(lines, length, shown)?;
-    view.notes.push("UTF-16, shown converted; edit and write keep it".to_owned());
-    Ok((view, Some(blake3::hash(&bytes))))
+/// How lines are numbered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Numbering {
+    /// 1 is the first.
+    FromStart,
+    /// -1 is the last; there are so many from here on.
+    FromEnd(u64),
 }
 
 /// What is being collected.
-struct Slice {
-    range: Range,
+pub(super) struct Slice<'a> {
+    selection: &'a Selection,
+    numbering: Numbering,
     text: String,
+    /// Lines of the text, and those that stand for a gap.
+    printed: usize,
     shown: u64,
+    /// The last that was shown.
+    last: u64,
+    /// The first that did not fit.
+    stopped: Option<u64>,
     crlf: u64,
     replaced: bool,
 }
 
-impl Slice {
-    fn new(range: Range) -> Self {
-        Self { range, text: String::new(), shown: 0, crlf: 0, replaced: false }
+impl<'a> Slice<'a> {
+    pub(super) fn new(selection: &'a Selection, numbering: Numbering) -> Self {
+        Self {
+            selection,
+            numbering,
+            text: String::new(),
+            printed: 0,
+            shown: 0,
+            last: 0,
+            stopped: None,
+            crlf: 0,
+            replaced: false,
+        }
     }
 
-    fn read<R: Read>(
+    /// Takes the lines that are asked for. `bytes` is the size of the file, for when its lines are not counted.
+    pub(super) fn read<R: Read>(
         mut self,
         mut lines: Lines<'_, R>,
+        counting: Counting,
         bytes: u64,
         shown: &str,
-    ) -> Result<(View, Option<Hash>), String> {
-        let read = self.collect(&mut lines).and_then(|skipped| {
-            let total = match lines.hash() {
-                Some(_) => Some(skipped + self.shown + lines.count_rest()?),
-                None if lines.has_more()? => None,
-                None => Some(skipped + self.shown),
-            };
-            Ok((skipped, total))
+    ) -> Result<View, String> {
+        let read = self.collect(&mut lines).and_then(|passed| match counting {
+            Counting::Yes => Ok((passed, Some(passed + lines.count_rest()?))),
+            Counting::No if lines.has_more()? => Ok((passed, None)),
+            Counting::No => Ok((passed, Some(passed))),
         });
-        let (skipped, total) = read.map_err(|error| refusal(shown, &error))?;
-        if self.shown == 0 && self.range.first > 1 {
-            return Err(format!("offset {} is past the end: {shown} has {skipped} lines.", self.range.first));
+        let (passed, total) = read.map_err(|error| super::refusal(shown, &error))?;
+        let first = self.selection.spans.first().map_or(1, |span| span.first);
+        if self.shown == 0 && first > 1 {
+            let what = match self.selection.asked {
+                Asked::Ranges => "ranges begin".to_owned(),
+                Asked::Nothing | Asked::Offset => format!("offset {first} is"),
+            };
+            return Err(format!("{what} past the end: {shown} has {passed} lines."));
         }
         let (notes, summary) = (self.notes(total, bytes), self.summary(total));
-        Ok((View { notes, summary, text: self.text, seen: None }, lines.hash()))
+        Ok(View { notes, summary, text: self.text, ..View::default() })
     }
 
-    /// Skips to the first line and takes as many as there are and may be. Returns how many were skipped.
+    /// Returns how many lines have gone by.
     fn collect<R: Read>(&mut self, lines: &mut Lines<'_, R>) -> io::Result<u64> {
         let mut kept = Vec::new();
-        let mut skipped = 0;
-        while skipped + 1 < self.range.first {
-            if lines.next(&mut kept, 0)?.is_none() {
-                return Ok(skipped);
+        let mut passed = 0;
+        for span in &self.selection.spans {
+            let before = (span.first - 1).saturating_sub(passed);
+            let skipped = lines.skip(before)?;
+            passed += skipped;
+            if skipped < before {
+                return Ok(passed);
             }
-            skipped += 1;
-        }
-        // A line can be known to be too much only when it has been read.
-        while self.shown < self.range.count && self.text.len() < OUTPUT_BYTES {
-            let Some(line) = lines.next(&mut kept, SHOWN_CHARS * 4)? else { break };
-            let number = self.range.first + self.shown;
-            let formatted = self.format(number, &kept, line);
-            if self.shown > 0 && self.text.len() + formatted.len() > OUTPUT_BYTES {
-                // It is shown by the next call, and still counts as a line of the file.
-                self.range.count = self.shown;
-                return Ok(skipped + 1);
+            let mut gap = if self.shown > 0 { GAP } else { "" };
+            while passed < span.end() {
+                let room = OUTPUT_LINES.saturating_sub(self.printed + usize::from(!gap.is_empty()));
+                if room == 0 || self.text.len() >= OUTPUT_BYTES {
+                    self.stopped = Some(passed + 1);
+                    return Ok(passed);
+                }
+                let Some(line) = lines.next(&mut kept, SHOWN_CHARS * 4)? else { return Ok(passed) };
+                passed += 1;
+                let formatted = self.format(passed, &kept, line);
+                // A line can be known to be too much only when it has been read.
+                if self.shown > 0 && self.text.len() + gap.len() + formatted.len() > OUTPUT_BYTES {
+                    self.stopped = Some(passed);
+                    return Ok(passed);
+                }
+                self.text.push_str(gap);
+                self.text.push_str(&formatted);
+                self.printed += 1 + usize::from(!gap.is_empty());
+                self.shown += 1;
+                self.last = passed;
+                gap = "";
             }
-            self.text.push_str(&formatted);
-            self.shown += 1;
         }
-        Ok(skipped)
+        Ok(passed)
     }
 
     fn format(&mut self, number: u64, kept: &[u8], line: Line) -> String {
@@ -149,31 +137,48 @@ impl Slice {
         };
         let text = String::from_utf8_lossy(kept);
         self.replaced |= is_whole && matches!(text, std::borrow::Cow::Owned(_));
-        let text = if number == 1 { text.trim_start_matches('\u{feff}') } else { &text };
+        let (text, label) = match self.numbering {
+            Numbering::FromStart if number == 1 => (text.trim_start_matches('\u{feff}'), "1".to_owned()),
+            Numbering::FromStart => (&*text, number.to_string()),
+            Numbering::FromEnd(count) => (&*text, format!("-{}", (count + 1).saturating_sub(number))),
+        };
         match text.char_indices().nth(SHOWN_CHARS) {
-            None if is_whole => format!("{number}|{text}\n"),
+            None if is_whole => format!("{label}|{text}\n"),
             cut => {
                 let shown = text.get(..cut.map_or(text.len(), |(at, _)| at)).unwrap_or_default();
                 let rest = line.length.saturating_sub(shown.len() as u64);
-                format!("{number}|{shown} [… {rest} bytes cut]\n")
+                format!("{label}|{shown} [… {rest} bytes cut]\n")
             }
         }
     }
 
     fn notes(&self, total: Option<u64>, bytes: u64) -> Vec<String> {
-        let (first, last) = (self.range.first, self.range.first + self.shown.saturating_sub(1));
         let mut notes = Vec::new();
-        match total {
-            Some(0) => notes.push("empty file".to_owned()),
-            Some(total) if last < total => {
-                notes.push(format!("lines {first}-{last} of {total}: continue with offset {}", last + 1));
+        let first = self.selection.spans.first().map_or(1, |span| span.first);
+        let next = self.stopped.unwrap_or(self.last + 1);
+        let is_ranges = self.selection.asked == Asked::Ranges;
+        // With ranges there is a way on only if some did not fit; else as long as there are lines.
+        let way_on = match (is_ranges, self.stopped, total) {
+            (true, None, _) => None,
+            (false, None, Some(total)) if next > total => None,
+            _ => self.selection.way_on(next),
+        };
+        let of = match total {
+            Some(total) => total.to_string(),
+            None => format!("a file of {bytes} bytes"),
+        };
+        match (total, way_on, self.numbering) {
+            (Some(0), _, _) => notes.push("empty file".to_owned()),
+            (_, _, Numbering::FromEnd(count)) => {
+                notes.push(format!("the last {count} lines of {bytes} bytes, numbered from the end"));
             }
-            Some(total) if first > 1 => notes.push(format!("end of file, {total} lines")),
-            Some(_) => {}
-            None => notes.push(format!(
-                "lines {first}-{last} of a file of {bytes} bytes: continue with offset {}",
-                last + 1
-            )),
+            (_, Some(way_on), _) if is_ranges => {
+                notes.push(format!("shown to line {} of {of}: {way_on}", self.last))
+            }
+            (_, Some(way_on), _) => notes.push(format!("lines {first}-{} of {of}: {way_on}", self.last)),
+            (Some(total), None, _) if is_ranges => notes.push(format!("{total} lines in all")),
+            (Some(total), None, _) if first > 1 => notes.push(format!("end of file, {total} lines")),
+            (Some(_) | None, None, _) => {}
         }
         if self.crlf > 0 {
             let what = if self.crlf == self.shown { "CRLF line ends" } else { "CRLF and LF line ends mixed" };

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::arguments;
 use crate::change::{self, Change};
 use crate::contract::{Complaint, Plan, Scene, Tool};
+use crate::encoding::can_encode;
 use crate::path::Place;
 use crate::schema;
 use crate::text::{self, Encoding, LineEnds};
@@ -49,7 +50,8 @@ impl Tool for Write {
         if !before.bytes.is_empty() {
             change::must_be_known(&place, &before.seen, scene)?;
         }
-        let (after, note) = in_the_manner_of(&before.bytes, &arguments.content);
+        let (after, notes) = in_the_manner_of(&before.bytes, &arguments.content);
+        let note = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
         let told = match after == before.bytes {
             true => format!("{} already had this content.", place.shown),
             false => format!("Replaced {}{note}.", place.shown),
@@ -58,17 +60,31 @@ impl Tool for Write {
     }
 }
 
-/// New content in the encoding and with the line ends of the old.
-fn in_the_manner_of(before: &[u8], content: &str) -> (Vec<u8>, &'static str) {
-    let (old, encoding) = text::decode(before).unwrap_or((String::new(), Encoding::Other));
+/// New content in the encoding and with the line ends of the old, and what to say of that.
+fn in_the_manner_of(before: &[u8], content: &str) -> (Vec<u8>, Vec<&'static str>) {
+    // Bytes that are no text have no manner.
+    let (old, old_encoding) = text::decode(before).unwrap_or((String::new(), Encoding::Other));
+    let mut notes = Vec::new();
     let has_own_ends = content.contains("\r\n");
-    let (content, note) = match LineEnds::of(old.as_bytes()) {
+    let content = match LineEnds::of(old.as_bytes()) {
         LineEnds::CrLf if !has_own_ends && content.contains('\n') => {
+            notes.push("kept its CRLF line ends");
             let bytes = LineEnds::CrLf.applied_to(content.as_bytes());
-            (String::from_utf8(bytes).unwrap_or_else(|_| content.to_owned()), " (kept its CRLF line ends)")
+            String::from_utf8(bytes).unwrap_or_else(|_| content.to_owned())
         }
-        LineEnds::CrLf | LineEnds::Lf => (content.to_owned(), ""),
+        LineEnds::CrLf | LineEnds::Lf => content.to_owned(),
     };
     let content = content.strip_prefix('\u{feff}').unwrap_or(&content);
-    (text::encode(content, encoding), note)
+    let encoding = if can_encode(content, old_encoding) { old_encoding } else { Encoding::Utf8 };
+    notes.extend(match encoding {
+        Encoding::Utf8 if old_encoding != Encoding::Utf8 => {
+            Some("now UTF-8, because its old encoding does not have all the characters")
+        }
+        Encoding::Utf8 | Encoding::Utf8Marked | Encoding::Other => None,
+        Encoding::Utf16Little | Encoding::Utf16Big | Encoding::Utf16LittleBare | Encoding::Utf16BigBare => {
+            Some("kept its encoding, UTF-16")
+        }
+        Encoding::Windows1252 => Some("kept its encoding, Windows-1252"),
+    });
+    (text::encode(content, encoding), notes)
 }

@@ -7,8 +7,11 @@ mod find;
 mod git;
 mod grep;
 mod ignored;
+mod instructions;
 mod permitted;
 mod read;
+mod read_documents;
+mod read_ranges;
 mod specs;
 mod swapped;
 mod user_tool;
@@ -53,6 +56,7 @@ struct Called {
     status: CallStatus,
     text: String,
     display: Display,
+    pictures: Vec<rein_tools::Picture>,
 }
 
 #[derive(Default)]
@@ -86,6 +90,7 @@ impl Stage {
             said: None,
             jobs: Arc::default(),
             shell_state: Arc::default(),
+            instructions: Arc::default(),
         };
         Self { _directory: directory, root, scene, artifacts }
     }
@@ -152,7 +157,7 @@ impl Stage {
             Some(trailer) if text.is_empty() || text.ends_with('\n') => text + &trailer,
             Some(trailer) => text + "\n" + &trailer,
         };
-        Called { status: outcome.status, text, display: outcome.display }
+        Called { status: outcome.status, text, display: outcome.display, pictures: outcome.pictures }
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> Called {

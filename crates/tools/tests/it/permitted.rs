@@ -35,7 +35,7 @@ async fn files_that_may_not_be_read_are_left_out_and_counted() {
     );
     let shown = stage.done("glob", json!({"pattern": "src/*"})).await;
     assert!(!shown.contains("pem") && shown.ends_with("\n[1 files left out: not permitted]"), "{shown}");
-    assert_eq!(stage.read("src").await, "a.txt\nb.rs\ndeep/\n[1 files left out: not permitted]");
+    assert_eq!(stage.read("src").await, "a.txt\nb.rs\ndeep/\n[2 files left out: not permitted]");
     assert_eq!(stage.read("src/deep").await, "[1 files left out: not permitted]");
     let message = stage.failed("read", json!({"path": "src/kye.pem"})).await;
     assert_eq!(message, "src/kye.pem does not exist.", "no names are hinted at");

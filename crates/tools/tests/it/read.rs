@@ -23,11 +23,11 @@ async fn a_long_file_comes_in_parts_with_the_way_on() {
     let text: String = (1..=1000).map(|number| format!("line {number}\n")).collect();
     let stage = Stage::with(&[("a.txt", &text)]);
     let shown = stage.read("a.txt").await;
-    assert!(shown.ends_with("300|line 300\n[lines 1-300 of 1000: continue with offset 301]"), "{shown}");
+    assert!(shown.ends_with("300|line 300\n[lines 1-300 of 1000: continue with offset=301]"), "{shown}");
     let shown = stage.done("read", json!({"path": "a.txt", "offset": 999})).await;
     assert_eq!(shown, "999|line 999\n1000|line 1000\n[end of file, 1000 lines]");
     let shown = stage.done("read", json!({"path": "a.txt", "offset": 0, "limit": 1})).await;
-    assert_eq!(shown, "1|line 1\n[lines 1-1 of 1000: continue with offset 2]");
+    assert_eq!(shown, "1|line 1\n[lines 1-1 of 1000: continue with offset=2]");
     let message = stage.failed("read", json!({"path": "a.txt", "offset": 1001})).await;
     assert_eq!(message, "offset 1001 is past the end: a.txt has 1000 lines.");
 }
@@ -40,7 +40,7 @@ async fn bytes_are_bounded_as_well_as_lines() {
     let (body, note) = shown.rsplit_once('\n').unwrap();
     assert!(body.len() <= 50 * 1024 && body.len() > 49 * 1024, "{}", body.len());
     let last = body.lines().count();
-    assert_eq!(note, format!("[lines 1-{last} of 300: continue with offset {}]", last + 1));
+    assert_eq!(note, format!("[lines 1-{last} of 300: continue with offset={}]", last + 1));
 }
 
 #[tokio::test]
@@ -52,7 +52,7 @@ async fn a_slice_of_a_huge_file_needs_no_reading_of_the_rest() {
     file.seek(std::io::SeekFrom::Start(5_000_000_000)).unwrap();
     file.write_all(b"end").unwrap();
     let shown = stage.done("read", json!({"path": "huge.log", "offset": 2, "limit": 1})).await;
-    assert_eq!(shown, "2|second\n[lines 2-2 of a file of 5000000003 bytes: continue with offset 3]");
+    assert_eq!(shown, "2|second\n[lines 2-2 of a file of 5000000003 bytes: continue with offset=3]");
 }
 
 #[tokio::test]
@@ -61,7 +61,7 @@ async fn a_line_without_end_is_cut_and_can_be_interrupted() {
     let long = format!("{}\nnext\n", "é".repeat(100_000));
     stage.put("long.txt", &long);
     let shown = stage.read("long.txt").await;
-    assert_eq!(shown, format!("1|{} [… 196200 bytes cut]\n2|next\n", "é".repeat(1_900)));
+    assert_eq!(shown, format!("1|{} [… 198464 bytes cut]\n2|next\n", "é".repeat(768)));
 
     let path = stage.put("endless.txt", "x".repeat(10_000));
     std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(1 << 40).unwrap();
@@ -74,12 +74,12 @@ async fn a_line_without_end_is_cut_and_can_be_interrupted() {
 #[tokio::test]
 async fn what_is_no_text_is_named_and_not_dumped() {
     let stage = Stage::new();
-    stage.put("logo.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
+    stage.put("program", b"\x7fELF\0\0\0\0");
     stage.put("data", b"abc\0def");
-    let message = stage.failed("read", json!({"path": "logo.png"})).await;
+    let message = stage.failed("read", json!({"path": "program"})).await;
     assert_eq!(
         message,
-        "logo.png is a PNG image of 16 bytes, not text. Use a program with bash to look into it."
+        "program is an ELF program or library of 8 bytes, not text. Use a program with bash to look into it."
     );
     assert!(
         stage.failed("read", json!({"path": "data"})).await.starts_with("data is a binary file of 7 bytes")
@@ -96,10 +96,15 @@ async fn other_encodings_and_line_ends_are_noted() {
     stage.put("latin1.txt", b"caf\xe9\n");
     assert_eq!(
         stage.read("latin1.txt").await,
-        "1|caf\u{FFFD}\n[not UTF-8: what is not is shown as \u{FFFD}]"
+        "1|café\n[Windows-1252 (Latin-1), shown converted; edit and write keep it]"
+    );
+    stage.put("broken.txt", b"caf\xe9 caf\xc3\xa9\n");
+    assert_eq!(
+        stage.read("broken.txt").await,
+        "1|caf\u{FFFD} café\n[not UTF-8: what is not is shown as \u{FFFD}]"
     );
     stage.put("bom.txt", "\u{feff}a\n");
-    assert_eq!(stage.read("bom.txt").await, "1|a\n");
+    assert_eq!(stage.read("bom.txt").await, "1|a\n[UTF-8 with a byte order mark; edit and write keep it]");
     let utf16: Vec<u8> = "\u{feff}é\nb".encode_utf16().flat_map(u16::to_le_bytes).collect();
     stage.put("utf16.txt", utf16);
     assert_eq!(stage.read("utf16.txt").await, "1|é\n2|b\n[UTF-16, shown converted; edit and write keep it]");
@@ -111,9 +116,9 @@ async fn other_encodings_and_line_ends_are_noted() {
 async fn a_directory_is_listed() {
     let stage = Stage::with(&[("b.txt", ""), ("a/c", ""), (".hidden", ""), ("new\nline", "")]);
     std::os::unix::fs::symlink("b.txt", stage.at("link")).unwrap();
-    assert_eq!(stage.read(".").await, ".hidden\na/\nb.txt\nlink@\nnew\\nline\n");
+    assert_eq!(stage.read(".").await, ".hidden\na/\n  c\nb.txt\nlink@\nnew\\nline\n");
     let shown = stage.done("read", json!({"path": ".", "offset": 2, "limit": 2})).await;
-    assert_eq!(shown, "a/\nb.txt\n[entries 2-3 of 5: continue with offset 4]");
+    assert_eq!(shown, "a/\n  c\nb.txt\n[entries up to 3 of 5: continue with offset=4]");
     std::fs::create_dir(stage.at("empty")).unwrap();
     assert_eq!(stage.read("empty").await, "[empty directory]");
 }
@@ -123,8 +128,14 @@ async fn a_missing_file_gets_the_nearest_names() {
     let stage = Stage::with(&[("src/main.rs", ""), ("src/lib.rs", "")]);
     let message = stage.failed("read", json!({"path": "src/mian.rs"})).await;
     assert_eq!(message, "src/mian.rs does not exist. Did you mean src/main.rs?");
+    let message = stage.failed("read", json!({"path": "src/main.ts"})).await;
+    assert_eq!(message, "src/main.ts does not exist. Did you mean src/main.rs?");
     let message = stage.failed("read", json!({"path": "scr/main.rs"})).await;
-    assert_eq!(message, "scr/main.rs does not exist. There is no directory scr either.");
+    assert_eq!(message, "scr/main.rs does not exist. Did you mean src/main.rs?");
+    let message = stage.failed("read", json!({"path": "/nowhere/project/src/lib.rs"})).await;
+    assert_eq!(message, "/nowhere/project/src/lib.rs does not exist. Did you mean src/lib.rs?");
+    let message = stage.failed("read", json!({"path": "scr/other.rs"})).await;
+    assert_eq!(message, "scr/other.rs does not exist. There is no directory scr either.");
     let message = stage.failed("read", json!({"path": "src/main.rs/x"})).await;
     assert_eq!(message, "src/main.rs/x does not exist.");
 }
@@ -184,7 +195,8 @@ async fn wrong_arguments_get_a_complaint() {
          - `lines`: there is no such field\n\
          - `path`: missing, a string is required\n\
          - `offset`: must be an integer, not the string \"x\"\n\
-         Call `read` again with this shape: {\"path\": string, \"offset\"?: integer, \"limit\"?: integer}"
+         Call `read` again with this shape: {\"path\": string, \"offset\"?: integer, \"limit\"?: integer, \
+          \"ranges\"?: string, \"tail\"?: integer}"
     );
 }
 
@@ -207,7 +219,7 @@ proptest! {
                 found.push(line.to_owned());
                 prop_assert_eq!(number.parse::<usize>().unwrap(), found.len());
             }
-            match note.rsplit_once("continue with offset ") {
+            match note.rsplit_once("continue with offset=") {
                 Some((_, next)) => offset = next.trim_end_matches(']').parse::<u64>().unwrap(),
                 None => break,
             }
