@@ -14,6 +14,7 @@
 //! [`memory`] knows which files were read; `path`, `files`, `text`, `diff`,
 //! `change`, `walk`, `ignored` and `near` are what several tools share.
 
+pub mod apply_patch;
 pub mod arguments;
 pub mod bash;
 pub mod bound;
@@ -24,6 +25,7 @@ pub mod edit;
 mod files;
 mod glob;
 mod grep;
+pub mod hashline;
 mod ignored;
 pub mod memory;
 mod near;
@@ -39,5 +41,6 @@ pub use contract::{
     ArtifactSource, Complaint, ImageSupport, NoSnapshots, Outcome, Output, Picture, Plan, Scene, Snapshots,
     Tool,
 };
+pub use edit::EditForm;
 pub use memory::FileMemory;
 pub use registry::Registry;

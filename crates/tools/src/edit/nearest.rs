@@ -14,7 +14,7 @@ const MOST_WORK: usize = 4_000_000;
 const ALIKE: f64 = 0.6;
 
 /// Says that `old` is not in `content`, and what might be meant.
-pub(super) fn explain(content: &str, old: &str) -> String {
+pub(crate) fn explain(content: &str, old: &str) -> String {
     if has_line_numbers(old) {
         return "`old` does not occur in it. It begins with line numbers as read shows them; leave them out."
             .to_owned();
