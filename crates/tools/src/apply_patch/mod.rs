@@ -7,7 +7,7 @@
 
 mod error;
 mod parse;
-mod seek;
+pub(crate) mod seek;
 mod update;
 
 use std::collections::BTreeMap;

@@ -6,7 +6,7 @@ use crate::edit::plain_letter;
 
 /// How lines are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pass {
+pub(crate) enum Pass {
     /// As they are.
     Exact,
     /// But for blanks at their ends.
@@ -39,7 +39,7 @@ impl Pass {
 }
 
 /// Every place where lines follow each other in a file.
-pub(super) fn places(lines: &[&str], wanted: &[&str], pass: Pass) -> Vec<usize> {
+pub(crate) fn places(lines: &[&str], wanted: &[&str], pass: Pass) -> Vec<usize> {
     if wanted.is_empty() || wanted.len() > lines.len() {
         return Vec::new();
     }

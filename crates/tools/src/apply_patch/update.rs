@@ -10,6 +10,7 @@ use std::ops::Range;
 use super::error::{Misfit, PatchError};
 use super::parse::{End, Hunk, Row};
 use super::seek::{self, PASSES, Pass};
+use crate::edit::lines::{Lines, LoneReturn};
 use crate::edit::{moved, nearest};
 
 /// Lines that are named when a hunk fits more than once.
@@ -21,7 +22,7 @@ const NAMED_LINES: usize = 10;
 ///
 /// [`PatchError::Hunk`] for the first hunk whose place is not certain.
 pub(super) fn updated(path: &str, text: &str, hunks: &[Hunk]) -> Result<String, PatchError> {
-    let lines = Lines::of(text);
+    let lines = Lines::of(text, LoneReturn::Ends);
     let mut changes: Vec<(Range<usize>, Vec<String>)> = Vec::new();
     let mut cursor = 0;
     for hunk in hunks {
@@ -52,66 +53,6 @@ fn without_last_blank(hunk: &Hunk) -> Option<Hunk> {
             Some(Hunk { rows: rest.to_vec(), ..hunk.clone() })
         }
         _ => None,
-    }
-}
-
-/// A text as lines, each with its own end.
-struct Lines<'a> {
-    bodies: Vec<&'a str>,
-    ends: Vec<&'a str>,
-    usual_end: &'a str,
-}
-
-impl<'a> Lines<'a> {
-    fn of(text: &'a str) -> Self {
-        let (mut bodies, mut ends) = (Vec::new(), Vec::new());
-        let mut rest = text;
-        while !rest.is_empty() {
-            let at = memchr::memchr2(b'\r', b'\n', rest.as_bytes()).unwrap_or(rest.len());
-            let (body, tail) = rest.split_at(at);
-            let length = if tail.starts_with("\r\n") { 2 } else { usize::from(!tail.is_empty()) };
-            let (end, after) = tail.split_at(length);
-            bodies.push(body);
-            ends.push(end);
-            rest = after;
-        }
-        let count = |wanted: &str| ends.iter().filter(|end| **end == wanted).count();
-        let (lf, crlf, cr) = (count("\n"), count("\r\n"), count("\r"));
-        let usual_end = if crlf > lf && crlf >= cr {
-            "\r\n"
-        } else if cr > lf {
-            "\r"
-        } else {
-            "\n"
-        };
-        Self { bodies, ends, usual_end }
-    }
-
-    /// The text with some lines replaced by others.
-    fn changed(&self, mut changes: Vec<(Range<usize>, Vec<String>)>) -> String {
-        changes.sort_by_key(|(range, _)| (range.start, range.end));
-        let mut result = String::new();
-        let mut done = 0;
-        for (range, new) in changes {
-            self.copy(&mut result, done..range.start);
-            for line in new {
-                if !result.is_empty() && !result.ends_with(['\n', '\r']) {
-                    result.push_str(self.usual_end);
-                }
-                result.push_str(&line);
-                result.push_str(self.usual_end);
-            }
-            done = range.end.max(done);
-        }
-        self.copy(&mut result, done..self.bodies.len());
-        result
-    }
-
-    fn copy(&self, result: &mut String, range: Range<usize>) {
-        for index in range {
-            result.push_str(self.bodies.get(index).copied().unwrap_or_default());
-            result.push_str(self.ends.get(index).copied().unwrap_or_default());
-        }
     }
 }
 

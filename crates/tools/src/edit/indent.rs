@@ -72,7 +72,8 @@ fn pairs<'a>(old: &'a str, found: &'a str) -> Vec<Pair<'a>> {
 
 fn translated(line: &str, pairs: &[Pair<'_>]) -> String {
     let (own, body) = line.split_at(indentation(line).len());
-    let inner = pairs.iter().filter(|(old, _)| own.starts_with(old)).max_by_key(|(old, _)| old.len());
+    // Of several for one indentation the first counts, which is the last that is looked at here.
+    let inner = pairs.iter().rev().filter(|(old, _)| own.starts_with(old)).max_by_key(|(old, _)| old.len());
     let indentation = match inner {
         Some((old, found)) => {
             let more = own.get(old.len()..).unwrap_or_default();

@@ -11,6 +11,7 @@ pub mod form;
 mod indent;
 #[cfg(test)]
 mod ladder_tests;
+pub(crate) mod lines;
 pub(crate) mod nearest;
 pub mod omission;
 mod plain;

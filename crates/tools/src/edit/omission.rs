@@ -94,17 +94,19 @@ fn words_of(line: &str) -> Option<(String, Mark)> {
             let phrase = words.join(" ");
             says_only_that
                 && says_that
-                && (has_dots || mark == Mark::Comment && PLAIN.iter().any(|plain| phrase.contains(plain)))
-                && (has_dots || words.len() > 1 || is_said_by_one_word(&phrase))
-                && (mark != Mark::None || body.starts_with("...") || body.starts_with('…') || body.ends_with("...") || body.ends_with('…'))
+                && match mark {
+                    Mark::Comment => has_dots || PLAIN.iter().any(|plain| is_said(&phrase, plain)),
+                    // Dots before a single name are code.
+                    Mark::Brackets => has_dots && words.len() > 1,
+                    Mark::None => words.len() > 2 && (lower.starts_with("...") || lower.ends_with("...")),
+                }
         }
     };
     is_placeholder.then(|| (lower.split_whitespace().collect::<Vec<_>>().join(" "), mark))
 }
 
-/// `/* unchanged */`.
-fn is_said_by_one_word(word: &str) -> bool {
-    ["unchanged", "omitted", "unmodified", "untouched"].contains(&word)
+fn is_said(phrase: &str, plain: &str) -> bool {
+    format!(" {phrase} ").contains(&format!(" {plain} "))
 }
 
 /// What is around the words of a line.

@@ -1,10 +1,13 @@
 //! The crate against real files and processes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+mod apply_patch;
 mod bash;
 mod edit;
+mod edit_forms;
 mod find;
 mod grep;
+mod hashline;
 mod ignored;
 mod permitted;
 mod read;
