@@ -11,7 +11,8 @@
 //!
 //! Layout: [`contract`] is the two steps; [`registry`] the one list of tools;
 //! [`arguments`] reads what a model wrote; [`bound`] keeps output small;
-//! [`memory`] knows which files were read; `path`, `files`, `text`, `diff`,
+//! [`memory`] knows which files were read; [`edit`], [`apply_patch`] and
+//! [`hashline`] are the forms of one tool; `path`, `files`, `text`, `diff`,
 //! `change`, `walk`, `ignored` and `near` are what several tools share.
 
 pub mod apply_patch;

@@ -64,10 +64,8 @@ impl Registry {
         let exact = self.tools.iter().find(|(known, _)| known == name);
         let similar = || self.tools.iter().find(|(known, _)| plain(known) == plain(name));
         // An edit under the name of another form is understood by the form that is offered.
-        let other = || {
-            let other = form::other_name(&plain(name))?;
-            self.tools.iter().find(|(known, _)| known == other)
-        };
+        let other =
+            || self.tools.iter().find(|(known, _)| form::is_name(&plain(name)) && form::is_name(known));
         exact.or_else(similar).or_else(other).map(|(_, tool)| tool)
     }
 

@@ -110,7 +110,9 @@ impl fmt::Display for Misfit {
             Self::NoContext(context) => {
                 write!(f, "no line of the file is {context:?}, as its `@@` says. Copy a line of the file.")
             }
-            Self::Beyond { line, count } => write!(f, "it is to be at line {line}, but the file has {count} lines."),
+            Self::Beyond { line, count } => {
+                write!(f, "it is to be at line {line}, but the file has {count} lines.")
+            }
             Self::Overlaps => f.write_str("another hunk changes the same lines. Make them one hunk."),
         }
     }

@@ -63,7 +63,9 @@ pub(crate) async fn planned(patch: &str, scene: &Scene) -> Result<Change, Compla
         match section {
             Section::Add { path, lines } => desk.add(&path, &lines).await?,
             Section::Delete { path } => desk.delete(&path).await?,
-            Section::Update { path, move_to, hunks } => desk.update(&path, move_to.as_deref(), &hunks).await?,
+            Section::Update { path, move_to, hunks } => {
+                desk.update(&path, move_to.as_deref(), &hunks).await?
+            }
         }
     }
     Ok(desk.change())
@@ -144,7 +146,9 @@ impl Desk<'_> {
 
     async fn update(&mut self, path: &str, move_to: Option<&str>, hunks: &[Hunk]) -> Result<(), Complaint> {
         let index = self.file(path).await?;
-        let Some((shown, Some(now))) = self.files.get(index).map(|file| (file.place.shown.clone(), &file.now)) else {
+        let Some((shown, Some(now))) =
+            self.files.get(index).map(|file| (file.place.shown.clone(), &file.now))
+        else {
             return Err(self.missing(index));
         };
         let Some((before, encoding)) = text::decode(now) else {
@@ -203,7 +207,10 @@ impl Desk<'_> {
                 })
                 .collect();
             if let Some((line, words)) = omission::added(before, &new.join("\n")) {
-                return Err(Complaint(format!("Nothing was changed. {shown}: {}", omission_refused(line, words))));
+                return Err(Complaint(format!(
+                    "Nothing was changed. {shown}: {}",
+                    omission_refused(line, words)
+                )));
             }
         }
         self.notes.extend(caution::of(shown, before));

@@ -77,7 +77,12 @@ pub fn parse(patch: &str) -> Result<Vec<Section>, PatchError> {
         return unified(&lines);
     };
     let inside = lines.get(begin + 1..).unwrap_or_default();
-    let end = inside.iter().rposition(|line| line.trim() == "*** End Patch").ok_or(PatchError::NoEnd)?;
+    // At the begin of a line it can be nothing else; after a blank it may be a line that stays.
+    let end = inside
+        .iter()
+        .position(|line| line.trim_end() == "*** End Patch")
+        .or_else(|| inside.iter().rposition(|line| line.trim() == "*** End Patch"))
+        .ok_or(PatchError::NoEnd)?;
     let mut reader = Reader::default();
     for (index, line) in inside.iter().take(end).enumerate() {
         reader.line(begin + 2 + index, line)?;
@@ -145,7 +150,8 @@ impl Reader {
         let marker = if is_update { line } else { line.trim_start() };
         if let Some(section) = header(marker) {
             self.close()?;
-            let (Section::Add { path, .. } | Section::Delete { path } | Section::Update { path, .. }) = &section;
+            let (Section::Add { path, .. } | Section::Delete { path } | Section::Update { path, .. }) =
+                &section;
             if path.is_empty() {
                 return Err(wrong(number, line, "the header names no file"));
             }
@@ -331,7 +337,8 @@ fn place(rest: &str) -> Place {
     }
     if let Some(numbers) = lower.strip_prefix("lines ").or_else(|| lower.strip_prefix("line ")) {
         let digits: String = numbers.chars().take_while(char::is_ascii_digit).collect();
-        let others = numbers.chars().all(|character| character.is_ascii_digit() || "-– ,".contains(character));
+        let others =
+            numbers.chars().all(|character| character.is_ascii_digit() || "-– ,".contains(character));
         if let (Ok(line), true) = (digits.parse(), others) {
             return Place::Line(line);
         }

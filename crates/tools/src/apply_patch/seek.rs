@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::edit::plain_letter;
+use crate::edit::plain_line;
 
 /// How lines are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,14 +26,7 @@ impl Pass {
             Self::Exact => line.to_owned(),
             Self::Trimmed => line.trim_end().to_owned(),
             Self::Moved => line.trim().to_owned(),
-            Self::Plain => {
-                let mut buffer = [0; 4];
-                let mut key = String::with_capacity(line.len());
-                for character in line.chars() {
-                    key.push_str(plain_letter(character, &mut buffer));
-                }
-                key.split_whitespace().collect::<Vec<_>>().join(" ")
-            }
+            Self::Plain => plain_line(line),
         }
     }
 }
@@ -93,9 +86,8 @@ pub(super) fn context(lines: &[&str], context: &str, from: usize) -> Option<usiz
         lines.iter().skip(from).position(|line| pass.key(line) == key)
     };
     let part = context.trim().trim_end_matches("()");
-    let contains = || {
-        (part.len() > 2).then(|| lines.iter().skip(from).position(|line| line.contains(part))).flatten()
-    };
+    let contains =
+        || (part.len() > 2).then(|| lines.iter().skip(from).position(|line| line.contains(part))).flatten();
     PASSES.into_iter().find_map(same).or_else(contains).map(|index| from + index)
 }
 

@@ -35,9 +35,6 @@ pub(super) fn updated(path: &str, text: &str, hunks: &[Hunk]) -> Result<String, 
                 None => Err(why),
             })
             .map_err(misfit)?;
-        if taken.iter().any(|other| other.start < placed.range.end && placed.range.start < other.end) {
-            return Err(misfit(Misfit::Overlaps));
-        }
         if !placed.range.is_empty() {
             cursor = placed.range.end;
         }
@@ -70,14 +67,16 @@ fn place<'a>(
     cursor: usize,
     taken: &[Range<usize>],
 ) -> Result<Placed<'a>, Misfit> {
-    let wanted: Vec<&str> = hunk.rows.iter().filter_map(Row::old).collect();
+    let wanted: Vec<&str> = hunk.rows.iter().filter_map(Row::before).collect();
     let context = below(&lines.bodies, &hunk.contexts, cursor);
     if wanted.is_empty() {
         let at = insertion(lines, hunk, context)?;
         return Ok(Placed { hunk, range: at..at, pass: Pass::Exact });
     }
+    let mut is_taken = false;
     for pass in PASSES {
         let mut found = seek::places(&lines.bodies, &wanted, pass);
+        is_taken |= !found.is_empty();
         found.retain(|at| taken.iter().all(|range| at + wanted.len() <= range.start || *at >= range.end));
         if found.is_empty() {
             continue;
@@ -85,7 +84,11 @@ fn place<'a>(
         let at = choose(&found, wanted.len(), lines.bodies.len(), hunk, cursor, context)?;
         return Ok(Placed { hunk, range: at..at + wanted.len(), pass });
     }
-    Err(Misfit::NotFound { nearest: nearest::explain(&lines.bodies.join("\n"), &wanted.join("\n")) })
+    if is_taken {
+        return Err(Misfit::Overlaps);
+    }
+    let nearest = nearest::explain(&lines.bodies.join("\n"), &wanted.join("\n"), "what it expects");
+    Err(Misfit::NotFound { nearest })
 }
 
 /// The line that the headers of a hunk lead to: after the cursor, or anywhere.
@@ -105,7 +108,11 @@ fn insertion(lines: &Lines<'_>, hunk: &Hunk, context: Option<usize>) -> Result<u
         (_, Some(at), _) => Ok(at + 1),
         (Some(missing), None, _) => Err(Misfit::NoContext(missing.clone())),
         (None, None, Some(line)) if hunk.end == End::Anywhere => {
-            if line > count { Err(Misfit::Beyond { line, count }) } else { Ok(line) }
+            if line > count {
+                Err(Misfit::Beyond { line, count })
+            } else {
+                Ok(line)
+            }
         }
         (None, None, _) => Ok(count),
     }
@@ -129,7 +136,8 @@ fn choose(
         return Ok(*last);
     }
     if let Some(context) = context {
-        let after = found.iter().find(|at| **at > context).or_else(|| found.iter().find(|at| **at == context));
+        let after =
+            found.iter().find(|at| **at > context).or_else(|| found.iter().find(|at| **at == context));
         if let Some(at) = after {
             return Ok(*at);
         }
@@ -153,7 +161,7 @@ fn choose(
 
 impl Row {
     /// What it is in the file before.
-    pub(super) fn old(&self) -> Option<&str> {
+    fn before(&self) -> Option<&str> {
         match self {
             Self::Stays(text) | Self::Goes(text) => Some(text),
             Self::Comes(_) => None,
@@ -161,7 +169,7 @@ impl Row {
     }
 
     /// What it is in the file after.
-    fn new(&self) -> Option<&str> {
+    fn after(&self) -> Option<&str> {
         match self {
             Self::Stays(text) | Self::Comes(text) => Some(text),
             Self::Goes(_) => None,
@@ -200,11 +208,11 @@ impl Placed<'_> {
 
     /// The lines after, indented as the file is where the hunk is not.
     fn new_lines(&self, lines: &Lines<'_>) -> Vec<String> {
-        let new: Vec<&str> = self.hunk.rows.iter().filter_map(Row::new).collect();
+        let new: Vec<&str> = self.hunk.rows.iter().filter_map(Row::after).collect();
         if !matches!(self.pass, Pass::Moved | Pass::Plain) {
             return new.into_iter().map(str::to_owned).collect();
         }
-        let old: Vec<&str> = self.hunk.rows.iter().filter_map(Row::old).collect();
+        let old: Vec<&str> = self.hunk.rows.iter().filter_map(Row::before).collect();
         let found = lines.bodies.get(self.range.clone()).unwrap_or_default();
         // A line break inside of a line cannot be, so there are as many lines after as before.
         moved(&old.join("\n"), &found.join("\n"), &new.join("\n")).split('\n').map(str::to_owned).collect()

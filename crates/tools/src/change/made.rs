@@ -25,7 +25,9 @@ pub(super) fn make(parts: &[Part], scene: &Scene) -> Result<(), String> {
         check(part, scene)?;
     }
     let mut done: Vec<Done<'_>> = Vec::new();
-    for part in parts {
+    // What goes goes last: a file that is moved is still needed until it is where it belongs.
+    let (written, gone): (Vec<&Part>, Vec<&Part>) = parts.iter().partition(|part| part.after.is_some());
+    for part in written.into_iter().chain(gone) {
         match step(part) {
             Ok(step) => done.push(step),
             Err(error) => return Err(undone(&done, part, &error)),

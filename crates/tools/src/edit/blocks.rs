@@ -37,7 +37,10 @@ impl fmt::Display for BlockError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unfinished { line, expected } => {
-                write!(f, "The block at line {line} is not finished: there is no `{expected}`. Nothing was changed.")
+                write!(
+                    f,
+                    "The block at line {line} is not finished: there is no `{expected}`. Nothing was changed."
+                )
             }
             Self::Nameless { line } => write!(
                 f,
@@ -98,7 +101,8 @@ pub fn parse(text: &str, path: Option<&str>) -> Result<Vec<Block>, BlockError> {
 fn is_begin(line: &str) -> bool {
     let line = line.trim_end();
     let rest = line.trim_start_matches('<');
-    (5..=9).contains(&(line.len() - rest.len())) && ["SEARCH", "ORIGINAL"].contains(&rest.trim().trim_end_matches('>'))
+    (5..=9).contains(&(line.len() - rest.len()))
+        && ["SEARCH", "ORIGINAL"].contains(&rest.trim().trim_end_matches('>'))
 }
 
 fn is_end(line: &str) -> bool {
@@ -134,7 +138,8 @@ fn as_name(line: &str) -> Option<String> {
         .trim_matches(|character| "`*\"'".contains(character))
         .trim_end_matches(':')
         .trim();
-    let is_none = name.is_empty() || name.chars().all(|character| character == '.') || is_end(line) || is_begin(line);
+    let is_none =
+        name.is_empty() || name.chars().all(|character| character == '.') || is_end(line) || is_begin(line);
     (!is_none).then(|| name.to_owned())
 }
 

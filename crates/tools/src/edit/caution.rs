@@ -68,7 +68,9 @@ pub(crate) fn of(shown: &str, text: &str) -> Option<String> {
     }
     let says = SAYINGS.iter().any(|saying| header.contains(saying));
     says.then(|| {
-        format!("Note: {shown} says that it is generated. Change what it is generated from, or this may be lost.")
+        format!(
+            "Note: {shown} says that it is generated. Change what it is generated from, or this may be lost."
+        )
     })
 }
 

@@ -67,12 +67,13 @@ impl FromStr for EditForm {
 /// What the tool is called in its forms.
 const NAMES: [&str; 2] = ["edit", "apply_patch"];
 
-/// The name under which edits are offered, for one under which another form would be.
-pub(crate) fn other_name(name: &str) -> Option<&'static str> {
-    match NAMES.iter().position(|known| *known == name)? {
-        0 => Some(NAMES[1]),
-        _ => Some(NAMES[0]),
-    }
+/// What others call it whose calls read the same.
+const OTHER_NAMES: [&str; 6] =
+    ["applypatch", "multi_edit", "multiedit", "replace", "search_replace", "str_replace"];
+
+/// Whether a name, in small letters, is one of this tool in some form.
+pub(crate) fn is_name(name: &str) -> bool {
+    NAMES.contains(&name) || OTHER_NAMES.contains(&name)
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -179,7 +180,9 @@ pub(crate) fn read(offered: EditForm, arguments: Value) -> Result<Asked, Complai
         .find_map(|text| by_its_marks(text, object));
     match marked {
         Some(asked) => asked,
-        None if offered != EditForm::Replace && object.keys().any(|name| is_content(name)) => single(arguments),
+        None if offered != EditForm::Replace && object.keys().any(|name| is_content(name)) => {
+            single(arguments)
+        }
         None => own(offered, arguments),
     }
 }
@@ -209,7 +212,8 @@ fn by_its_marks(text: &str, object: &Map<String, Value>) -> Option<Result<Asked,
         return Some(Ok(Asked::Patch(text.to_owned())));
     }
     if blocks::has_marks(text) {
-        let path = ["path", "file_path", "filePath", "file"].iter().find_map(|name| object.get(*name)?.as_str());
+        let path =
+            ["path", "file_path", "filePath", "file"].iter().find_map(|name| object.get(*name)?.as_str());
         return Some(of_blocks(text, path));
     }
     None
@@ -280,7 +284,8 @@ fn several(mut arguments: Value) -> Result<Asked, Complaint> {
         Value::Null => return single(arguments),
         _ => {
             return Err(Complaint(
-                "`edits` must be a list of {\"old\": string, \"new\": string, \"replace_all\"?: boolean}.".into(),
+                "`edits` must be a list of {\"old\": string, \"new\": string, \"replace_all\"?: boolean}."
+                    .into(),
             ));
         }
     };

@@ -93,7 +93,9 @@ fn translated(line: &str, pairs: &[Pair<'_>]) -> String {
 
 /// White space that the model added to an indentation, as the file would have it.
 fn converted(more: &str, pairs: &[Pair<'_>]) -> String {
-    let Some(style) = pairs.iter().find_map(|(_, found)| found.chars().next()) else { return more.to_owned() };
+    let Some(style) = pairs.iter().find_map(|(_, found)| found.chars().next()) else {
+        return more.to_owned();
+    };
     let same_style = more.chars().all(|character| character == style);
     let Some((from, to)) = ratio(pairs, same_style) else {
         return match (same_style, style) {
@@ -107,7 +109,8 @@ fn converted(more: &str, pairs: &[Pair<'_>]) -> String {
 
 /// How many characters of indentation in `old` are how many in the file.
 fn ratio(pairs: &[Pair<'_>], same_style: bool) -> Option<(usize, usize)> {
-    let mut lengths: Vec<(usize, usize)> = pairs.iter().map(|(old, found)| (old.len(), found.len())).collect();
+    let mut lengths: Vec<(usize, usize)> =
+        pairs.iter().map(|(old, found)| (old.len(), found.len())).collect();
     if !same_style {
         lengths.push((0, 0));
     }
@@ -145,8 +148,18 @@ mod tests {
     fn what_is_new_moves_with_it() {
         for (old, found, new, moved_new) in [
             ("a\nb", "  a\n  b", "x\n  y\n\nz", "  x\n    y\n\n  z"),
-            ("if a {\n    b\n}", "\tif a {\n\t\tb\n\t}", "if a {\n    b\n    if c {\n        d\n    }\n}", "\tif a {\n\t\tb\n\t\tif c {\n\t\t\td\n\t\t}\n\t}"),
-            ("  a\n    b", "    a\n        b", "  a\n    if c\n      b", "    a\n        if c\n            b"),
+            (
+                "if a {\n    b\n}",
+                "\tif a {\n\t\tb\n\t}",
+                "if a {\n    b\n    if c {\n        d\n    }\n}",
+                "\tif a {\n\t\tb\n\t\tif c {\n\t\t\td\n\t\t}\n\t}",
+            ),
+            (
+                "  a\n    b",
+                "    a\n        b",
+                "  a\n    if c\n      b",
+                "    a\n        if c\n            b",
+            ),
             ("\ta\n\t\tb", "  a\n    b", "\ta\n\t\t\tc", "  a\n      c"),
             // Less deep than anything in `old`.
             ("    a\n    b", "        a\n        b", "  c\n    d", "      c\n        d"),

@@ -24,7 +24,13 @@ fn the_strictest_rung_that_fits_is_taken() {
         ("one  \ntwo\t\nthree\n", "one\ntwo\n", "1\n", Rung::Trimmed, "1\nthree\n"),
         ("one  \ntwo\t", "one\ntwo", "1", Rung::Trimmed, "1"),
         ("  one\n  two\n", "one\ntwo", "1\n  2", Rung::Indented, "  1\n    2\n"),
-        ("\tone {\n\t\ttwo\n\t}\n", "one {\n    two\n}", "one {\n    2\n}", Rung::Indented, "\tone {\n\t\t2\n\t}\n"),
+        (
+            "\tone {\n\t\ttwo\n\t}\n",
+            "one {\n    two\n}",
+            "one {\n    2\n}",
+            Rung::Indented,
+            "\tone {\n\t\t2\n\t}\n",
+        ),
         ("  hello\n    world\n", "hello\nworld", "good\nbye", Rung::Whitespace, "  good\n  bye\n"),
         ("let x=f( a,b );\n", "let x = f(a, b);", "let y;", Rung::Whitespace, "let y;\n"),
         ("print(\"x\")\n", "print(\\\"x\\\")", "print(\\\"y\\\")", Rung::Escaped, "print(\"y\")\n"),
@@ -49,7 +55,10 @@ fn a_block_that_is_remembered_badly_is_found_by_its_ends() {
     // Moved as well.
     let indented = "  fn a() {\n      let total = sum(first, second);\n      print(total);\n  }\n";
     let old = "fn a() {\n    let total = sum(first, second)\n    print(total);\n}";
-    assert_eq!(found(indented, old, "fn a() {\n    b();\n}"), is(Rung::Anchored, "  fn a() {\n      b();\n  }\n"));
+    assert_eq!(
+        found(indented, old, "fn a() {\n    b();\n}"),
+        is(Rung::Anchored, "  fn a() {\n      b();\n  }\n")
+    );
 }
 
 #[test]
@@ -107,29 +116,56 @@ fn what_is_already_there_is_said_to_be() {
     );
 }
 
-/// Contents and `old`s that would take time by the square of their size.
-#[test]
-fn no_input_takes_more_than_the_work_that_is_allowed() {
-    let same = "x = compute(x)\n".repeat(50_000);
-    let frames: String = (0..20_000).map(|index| format!("begin\nline {index} of many\nend\n")).collect();
-    let block = |lines: usize| format!("begin\n{}end", "line of something else\n".repeat(lines));
-    for (content, old) in [
-        (same.clone(), format!("x = compute(x)\n{}y", "x = compute(x)\n".repeat(5_000))),
-        (frames.clone(), block(1)),
-        (frames, block(500)),
-        ("begin\n".repeat(50_000) + &"end\n".repeat(50_000), block(20_000)),
-        ("a".repeat(1_000_000), "a".repeat(500_000)),
-        (format!("{}\n", "ab ".repeat(300_000)), format!("{}\nx\ny", "ab  ".repeat(100_000))),
-    ] {
-        let mut little = Work::of(1_000_000);
-        let _ = replace_with(content.as_bytes(), &old, "", ReplaceAll::No, &mut little);
-        // Whatever it found, it did not go on after the work was spent, and it ended.
+/// Steps of comparing that an edit took, or nothing if there were not enough.
+fn steps(content: &str, old: &str) -> Option<u64> {
+    const ENOUGH: u64 = 1_000_000;
+    let mut work = Work::of(ENOUGH);
+    let replaced = replace_with(content.as_bytes(), old, "", ReplaceAll::No, &mut work);
+    if work.left() == 0 {
+        assert_eq!(replaced, Err(ReplaceError::NotFound), "what was not compared to the end is not found");
+        return None;
     }
-    // With nothing to spend, nothing is found by likeness, and everything else is.
+    Some(ENOUGH - work.left())
+}
+
+/// A content and an `old` of a size.
+type Family = fn(usize) -> (String, String);
+
+#[test]
+fn no_input_takes_work_by_the_square_of_its_size() {
+    fn block(lines: usize) -> String {
+        format!("begin\n{}end", "line of something else\n".repeat(lines))
+    }
+    let families: [(&str, Family); 5] = [
+        ("the same line again and again", |size| {
+            ("x = compute(x)\n".repeat(size * 10), "x = compute(x)\n".repeat(size) + "y")
+        }),
+        ("many blocks with the same ends", |size| {
+            let frames = (0..size).map(|index| format!("begin\nline {index} of many\nend\n")).collect();
+            (frames, block(1))
+        }),
+        ("all begins before all ends", |size| ("begin\n".repeat(size) + &"end\n".repeat(size), block(size))),
+        ("one long word", |size| ("a".repeat(size * 100), "a".repeat(size * 50) + "\nb\nc")),
+        ("one long line", |size| ("ab ".repeat(size * 30) + "\n", "ab  ".repeat(size * 10) + "\nx\ny")),
+    ];
+    for (name, family) in families {
+        let measured = [200, 400, 800].map(|size| {
+            let (content, old) = family(size);
+            steps(&content, &old)
+        });
+        if let [Some(one), Some(two), Some(four)] = measured {
+            assert!(two <= one * 3 + 10_000 && four <= two * 3 + 10_000, "{name}: {measured:?}");
+        }
+    }
+}
+
+#[test]
+fn without_work_nothing_is_found_by_likeness_and_everything_else_is() {
     let content = "fn a() {\n    one(1);\n    two(2);\n}\n";
     let alike = "fn a() {\n    one(11);\n    two(2);\n}";
     let with = |steps: u64, old: &str| {
-        replace_with(content.as_bytes(), old, "x", ReplaceAll::No, &mut Work::of(steps)).map(|found| found.rung)
+        replace_with(content.as_bytes(), old, "x", ReplaceAll::No, &mut Work::of(steps))
+            .map(|found| found.rung)
     };
     assert_eq!(with(0, alike), Err(ReplaceError::NotFound));
     assert_eq!(with(100_000, alike), Ok(Rung::Anchored));

@@ -31,10 +31,10 @@ use crate::text::{self, Encoding};
 use crate::{apply_patch, hashline};
 pub use form::EditForm;
 use form::{Asked, FileEdits, Piece};
+pub(crate) use indent::moved;
 pub use replace::{ReplaceAll, ReplaceError, replace};
 pub use rung::Rung;
-pub(crate) use indent::moved;
-pub(crate) use rung::unicode::plain as plain_letter;
+pub(crate) use rung::outline::plain as plain_line;
 
 /// Changes pieces of files; offered in one form, understood in each.
 pub(crate) struct Edit(pub(crate) EditForm);
@@ -147,7 +147,11 @@ fn edited(shown: &str, before: &[u8], pieces: &[Piece]) -> Result<Edited, String
     let caution = original.as_deref().and_then(|text| caution::of(shown, text));
     let mut result = Edited { bytes: Vec::new(), lines: Vec::new(), loose: Vec::new(), caution };
     for (index, piece) in pieces.iter().enumerate() {
-        let which = if pieces.len() > 1 { format!("edit {} of {}: ", index + 1, pieces.len()) } else { String::new() };
+        let which = if pieces.len() > 1 {
+            format!("edit {} of {}: ", index + 1, pieces.len())
+        } else {
+            String::new()
+        };
         fits(piece, original.as_deref()).map_err(|why| format!("{which}{why}"))?;
         let replaced = replace::replace_bytes(&bytes, &piece.old, &piece.new, piece.all)
             .map_err(|error| format!("{which}{}", explained(&error, &bytes, &piece.old)))?;
@@ -201,7 +205,7 @@ fn encoded(bytes: Vec<u8>, encoding: Encoding) -> Result<Vec<u8>, String> {
 
 fn explained(error: &ReplaceError, content: &[u8], old: &str) -> String {
     match error {
-        ReplaceError::NotFound => nearest::explain(&String::from_utf8_lossy(content), old),
+        ReplaceError::NotFound => nearest::explain(&String::from_utf8_lossy(content), old, "`old`"),
         ReplaceError::Ambiguous { .. }
         | ReplaceError::Identical
         | ReplaceError::Unchanged { .. }

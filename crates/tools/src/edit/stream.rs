@@ -99,7 +99,8 @@ impl Stream {
     }
 
     fn push(&mut self, piece: &str, at: usize) {
-        let follows = self.steps.last().is_some_and(|(norm, original)| self.text.len() - norm + original == at);
+        let follows =
+            self.steps.last().is_some_and(|(norm, original)| self.text.len() - norm + original == at);
         if !follows {
             self.steps.push((self.text.len(), at));
         }
@@ -122,8 +123,10 @@ impl Stream {
         let spot = |at: usize| {
             let end = at + needle.len();
             let start = self.original(at);
-            let last = self.original(end.saturating_sub(1));
-            let stop = original.get(last..)?.chars().next().map_or(last, |character| last + character.len_utf8());
+            // Of what one character became, the last piece is that character.
+            let last = original.floor_char_boundary(self.original(end.saturating_sub(1)));
+            let stop =
+                original.get(last..)?.chars().next().map_or(last, |character| last + character.len_utf8());
             // Inside of what one character became, there is no place.
             let whole = end >= self.text.len() || self.original(end) >= stop;
             (whole && !cuts_a_word(original, start, stop)).then_some(start..stop)
@@ -139,6 +142,12 @@ pub(super) fn find(text: &str, old: &str, manner: Manner) -> Vec<Range<usize>> {
     let needle = needle.text();
     let needle = needle.strip_suffix('\n').unwrap_or(needle);
     if needle.trim().is_empty() {
+        return Vec::new();
+    }
+    // Words stay what they are, so what has not even the longest one need not be looked at further.
+    let longest =
+        needle.split(|character| !is_word(character)).max_by_key(|word| word.len()).unwrap_or_default();
+    if manner.letters == Letters::Kept && memmem::find(text.as_bytes(), longest.as_bytes()).is_none() {
         return Vec::new();
     }
     let stream = Stream::of(text, manner);
@@ -195,7 +204,8 @@ pub(super) fn is_word(character: char) -> bool {
 
 /// Whether a word goes on over one of the two ends.
 fn cuts_a_word(text: &str, start: usize, end: usize) -> bool {
-    let (Some(before), Some(inside), Some(after)) = (text.get(..start), text.get(start..end), text.get(end..))
+    let (Some(before), Some(inside), Some(after)) =
+        (text.get(..start), text.get(start..end), text.get(end..))
     else {
         return true;
     };

@@ -31,6 +31,12 @@ impl Work {
         }
     }
 
+    /// How much is left.
+    #[cfg(test)]
+    pub(super) fn left(&self) -> u64 {
+        self.left
+    }
+
     /// Whether nothing is left.
     pub(super) fn is_spent(&self) -> bool {
         self.left == 0

@@ -94,13 +94,12 @@ pub(super) fn apply_plain(
         after += new.len();
         before = range.end;
     }
+    let reaches_end = before == lines.bodies.len() && !changes.is_empty();
     let mut result = lines.changed(changes.into_iter().map(|(range, new, _)| (range, new)).collect());
-    if !text.is_empty() && !text.ends_with('\n') {
-        let length = result.trim_end_matches('\n').len().max(result.len().saturating_sub(1));
-        result.truncate(length);
-        if text.contains("\r\n") && result.ends_with('\r') {
-            result.pop();
-        }
+    // A file that ended without a line end still does.
+    if reaches_end && !text.is_empty() && !text.ends_with('\n') {
+        let body = result.strip_suffix("\r\n").or_else(|| result.strip_suffix('\n')).unwrap_or(&result).len();
+        result.truncate(body);
     }
     Ok(Applied { text: result, changed, notes })
 }
@@ -159,5 +158,7 @@ fn echo(lines: &Lines<'_>, range: &Range<usize>, operation: &Operation) -> Optio
     } else {
         return None;
     };
-    Some(format!("Line {twice} stayed, and the new lines repeat it: check that it is not there twice by mistake."))
+    Some(format!(
+        "Line {twice} stayed, and the new lines repeat it: check that it is not there twice by mistake."
+    ))
 }

@@ -117,7 +117,10 @@ fn merged(sections: Vec<Section>) -> Result<Vec<Section>, Complaint> {
         match merged.iter_mut().find(|other| other.path == section.path) {
             Some(other) if other.tag == section.tag => other.operations.extend(section.operations),
             Some(_) => {
-                return Err(nothing(&format!("{} has two sections with different tags. Use the newest.", section.path)));
+                return Err(nothing(&format!(
+                    "{} has two sections with different tags. Use the newest.",
+                    section.path
+                )));
             }
             None => merged.push(section),
         }
@@ -132,12 +135,17 @@ async fn one_file(place: Place, section: Section, scene: &Scene) -> Result<(Part
     };
     let scene = scene.clone();
     let worked_out = tokio::task::spawn_blocking(move || worked_out(place, &section, loaded, &scene));
-    worked_out
-        .await
-        .unwrap_or_else(|_| Err(Complaint("The edit could not be worked out because of an internal error.".into())))
+    worked_out.await.unwrap_or_else(|_| {
+        Err(Complaint("The edit could not be worked out because of an internal error.".into()))
+    })
 }
 
-fn worked_out(place: Place, section: &Section, loaded: Loaded, scene: &Scene) -> Result<(Part, String), Complaint> {
+fn worked_out(
+    place: Place,
+    section: &Section,
+    loaded: Loaded,
+    scene: &Scene,
+) -> Result<(Part, String), Complaint> {
     let shown = place.shown.clone();
     let Some((before, encoding)) = text::decode(&loaded.bytes) else {
         return Err(nothing(&format!("{shown} is not UTF-8 text. Use a program with bash.")));
@@ -147,10 +155,14 @@ fn worked_out(place: Place, section: &Section, loaded: Loaded, scene: &Scene) ->
         apply::resolved(&shown, &before, &section.operations, &mut notes)
             .map_err(|error| nothing(&format!("{shown}: {error}")))?
     } else {
-        notes.push(format!("Note: {shown} had changed since {}; the edits were moved to where their lines are now.", section.tag));
+        notes.push(format!(
+            "Note: {shown} had changed since {}; the edits were moved to where their lines are now.",
+            section.tag
+        ));
         recovered(&place, &before, section, &loaded, scene, &mut notes)?
     };
-    let applied = apply::apply_plain(&before, &operations, notes).map_err(|error| nothing(&format!("{shown}: {error}")))?;
+    let applied = apply::apply_plain(&before, &operations, notes)
+        .map_err(|error| nothing(&format!("{shown}: {error}")))?;
     if applied.text == before {
         return Err(nothing(&format!(
             "The new lines are what {shown} has there already. Read it again before the next edit: the fault is elsewhere."
@@ -226,12 +238,14 @@ fn named(operations: &[Operation]) -> Vec<RangeInclusive<usize>> {
 /// Some lines of a text and those beside them, under its tag.
 fn excerpt(shown: &str, text: &str, lines: &[RangeInclusive<usize>]) -> String {
     let wanted = |number: usize| {
-        lines.iter().any(|range| number + AROUND * 2 >= *range.start() && number <= range.end().saturating_add(AROUND * 2))
+        lines.iter().any(|range| {
+            number + AROUND * 2 >= *range.start() && number <= range.end().saturating_add(AROUND * 2)
+        })
     };
     let mut result = format!("[{shown}#{}]", tag(text));
-    let mut count = 0;
     let mut last = 0;
-    for (index, line) in text.lines().enumerate().filter(|(index, _)| wanted(index + 1)) {
+    let shown = text.lines().enumerate().filter(|(index, _)| wanted(index + 1));
+    for (count, (index, line)) in shown.enumerate() {
         if count == SHOWN_LINES {
             result.push_str("\n…");
             break;
@@ -241,18 +255,14 @@ fn excerpt(shown: &str, text: &str, lines: &[RangeInclusive<usize>]) -> String {
         }
         let line: String = line.chars().take(SHOWN_CHARS).collect();
         result.push_str(&format!("\n{}:{line}", index + 1));
-        count += 1;
         last = index + 1;
     }
     result
 }
 
 fn told(shown: &str, tag: &str, before: &str, applied: &Applied) -> String {
-    let lines: Vec<RangeInclusive<usize>> = applied
-        .changed
-        .iter()
-        .map(|range| range.start + 1..=range.end)
-        .collect();
+    let lines: Vec<RangeInclusive<usize>> =
+        applied.changed.iter().map(|range| range.start + 1..=range.end).collect();
     let mut told = excerpt(shown, &applied.text, &lines);
     if lines.is_empty() {
         told = format!("[{shown}#{tag}]");
@@ -265,6 +275,7 @@ fn told(shown: &str, tag: &str, before: &str, applied: &Applied) -> String {
 }
 
 fn encoded(shown: &str, after: &str, encoding: Encoding) -> Result<Vec<u8>, Complaint> {
-    change::written(after, encoding)
-        .ok_or_else(|| nothing(&format!("The new text of {shown} has characters that its encoding does not have.")))
+    change::written(after, encoding).ok_or_else(|| {
+        nothing(&format!("The new text of {shown} has characters that its encoding does not have."))
+    })
 }

@@ -101,7 +101,9 @@ impl Reader {
             return Ok(());
         }
         if let Some(row) = line.strip_prefix('+') {
-            return self.row(row).ok_or_else(|| wrong("new lines stand below SWAP or INS. Write that first."));
+            return self
+                .row(row)
+                .ok_or_else(|| wrong("new lines stand below SWAP or INS. Write that first."));
         }
         if let Some((path, tag)) = header(line) {
             self.close()?;
@@ -125,13 +127,17 @@ impl Reader {
             return Err(wrong("there are no @@ here. Write SWAP N.=M:, DEL N.=M or INS.POST N:."));
         }
         if line.starts_with('-') {
-            return Err(wrong("lines that go are named by their numbers. For a new line that begins with -, write +-."));
+            return Err(wrong(
+                "lines that go are named by their numbers. For a new line that begins with -, write +-.",
+            ));
         }
         if self.sections.is_empty() {
             return Err(HashlineError::NoSections);
         }
         self.bare_rows += 1;
-        self.row(line).ok_or_else(|| wrong("write SWAP N.=M:, DEL N.=M, INS.PRE N: or INS.POST N:, and new lines below it."))
+        self.row(line).ok_or_else(|| {
+            wrong("write SWAP N.=M:, DEL N.=M, INS.PRE N: or INS.POST N:, and new lines below it.")
+        })
     }
 
     /// A new line of the operation that is read; nothing if it takes none.
@@ -171,7 +177,8 @@ fn header(line: &str) -> Option<(&str, Option<&str>)> {
     let inside = line.trim_end().strip_prefix('[')?.strip_suffix(']')?;
     match inside.rsplit_once('#') {
         Some((path, tag)) if !path.trim().is_empty() => {
-            let fits = (4..=16).contains(&tag.len()) && tag.chars().all(|character| character.is_ascii_alphanumeric());
+            let fits = (4..=16).contains(&tag.len())
+                && tag.chars().all(|character| character.is_ascii_alphanumeric());
             fits.then_some((path.trim(), Some(tag)))
         }
         // Without a tag it is one only if it is the name of a file.
@@ -182,7 +189,9 @@ fn header(line: &str) -> Option<(&str, Option<&str>)> {
 /// An operation; nothing if the line is none.
 fn operation(line: &str) -> Result<Option<Kind>, &'static str> {
     let line = line.trim();
-    let verb_end = line.find(|character: char| character != '.' && !character.is_ascii_uppercase()).unwrap_or(line.len());
+    let verb_end = line
+        .find(|character: char| character != '.' && !character.is_ascii_uppercase())
+        .unwrap_or(line.len());
     let (verb, rest) = line.split_at(verb_end);
     let verb = verb.trim_end_matches('.');
     let rest = rest.trim().trim_end_matches(':').trim();
@@ -207,14 +216,18 @@ fn operation(line: &str) -> Result<Option<Kind>, &'static str> {
         "INS.BLK.POST" => one(Kind::AfterBlock),
         "INS.HEAD" if rest.is_empty() => Ok(Some(Kind::Head)),
         "INS.TAIL" if rest.is_empty() => Ok(Some(Kind::Tail)),
-        _ => Err("the operations are SWAP, DEL, INS.PRE, INS.POST, INS.HEAD, INS.TAIL, SWAP.BLK, DEL.BLK and INS.BLK.POST."),
+        _ => Err(
+            "the operations are SWAP, DEL, INS.PRE, INS.POST, INS.HEAD, INS.TAIL, SWAP.BLK, DEL.BLK and INS.BLK.POST.",
+        ),
     }
 }
 
 /// `4`, `4.=6`, and other ways to write that.
 fn range(text: &str) -> Option<(usize, usize)> {
-    let numbers: Vec<&str> =
-        text.split(|character: char| !character.is_ascii_digit()).filter(|number| !number.is_empty()).collect();
+    let numbers: Vec<&str> = text
+        .split(|character: char| !character.is_ascii_digit())
+        .filter(|number| !number.is_empty())
+        .collect();
     let between: String = text.chars().filter(|character| !character.is_ascii_digit()).collect();
     let between = between.trim();
     match numbers.as_slice() {
@@ -242,7 +255,14 @@ mod tests {
 
     #[test]
     fn every_operation_is_read_in_all_its_spellings() {
-        for text in ["SWAP 2.=3:\n+x", "SWAP 2-3:\n+x", "SWAP 2 3\n+x", "SWAP 2…3:\n+x", "SWAP 2..3\nx", "SWAP 2.=3:\n+x\n\n"] {
+        for text in [
+            "SWAP 2.=3:\n+x",
+            "SWAP 2-3:\n+x",
+            "SWAP 2 3\n+x",
+            "SWAP 2…3:\n+x",
+            "SWAP 2..3\nx",
+            "SWAP 2.=3:\n+x\n\n",
+        ] {
             assert_eq!(operations(text), one(Kind::Swap(2, 3), &["x"]), "{text}");
         }
         assert_eq!(operations("SWAP 2:\n+a\n+\n++b\n+-c"), one(Kind::Swap(2, 2), &["a", "", "+b", "-c"]));
@@ -251,9 +271,15 @@ mod tests {
         assert_eq!(operations("INS.HEAD:\n+x\n\n+y"), one(Kind::Head, &["x", "", "y"]));
         assert_eq!(operations("INS.BLK.POST 4:\n+x"), one(Kind::AfterBlock(4), &["x"]));
         assert_eq!(operations("DEL.BLK 4"), one(Kind::DeleteBlock(4), &[]));
-        let envelope = parse("*** Begin Patch\n[a b/c.rs#abcd1234]\nDEL 1\n[d#ABCD1234]\nINS.TAIL:\n+x\n*** End Patch").unwrap();
+        let envelope =
+            parse("*** Begin Patch\n[a b/c.rs#abcd1234]\nDEL 1\n[d#ABCD1234]\nINS.TAIL:\n+x\n*** End Patch")
+                .unwrap();
         assert_eq!(
-            envelope.sections.iter().map(|section| (section.path.as_str(), section.tag.as_str())).collect::<Vec<_>>(),
+            envelope
+                .sections
+                .iter()
+                .map(|section| (section.path.as_str(), section.tag.as_str()))
+                .collect::<Vec<_>>(),
             [("a b/c.rs", "ABCD1234"), ("d", "ABCD1234")]
         );
         assert_eq!(operations("SWAP 1:\n+x\n*** Abort\nDEL 2"), one(Kind::Swap(1, 1), &["x"]));

@@ -53,7 +53,9 @@ fn kind(before: &[&str], now: &[&str], kind: Kind) -> Result<Kind, Lost> {
         Kind::After(line) if line == before.len() && start != now.len() => Err(lost),
         Kind::Before(_) => Ok(Kind::Before(start)),
         Kind::After(_) => Ok(Kind::After(start)),
-        Kind::SwapBlock(_) | Kind::DeleteBlock(_) | Kind::AfterBlock(_) | Kind::Head | Kind::Tail => Err(lost),
+        Kind::SwapBlock(_) | Kind::DeleteBlock(_) | Kind::AfterBlock(_) | Kind::Head | Kind::Tail => {
+            Err(lost)
+        }
     }
 }
 

@@ -74,7 +74,7 @@ fn what_does_not_fit_is_refused_with_the_reason() {
         ("x\ny\nx\n", "-x\n+z", "more than once, at lines 1, 3"),
         ("alpha beta gamma\n", "-alpha beta delta\n+z", "1|alpha beta gamma"),
         ("x\nx\n", "@@ nowhere\n-x\n+z", "no line of the file is \"nowhere\""),
-        ("a\nb\nc\n", " a\n-b\n@@\n-b\n+x", "does not occur"),
+        ("a\nb\nc\n", " a\n-b\n@@\n-b\n+x", "another hunk changes the same lines"),
     ] {
         let error = update(content, body).unwrap_err();
         assert!(error.contains(words), "{error}");

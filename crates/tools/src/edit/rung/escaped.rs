@@ -6,17 +6,15 @@ use std::ops::Range;
 
 use super::{exact, indented, trimmed, whitespace};
 
+type Way = fn(&str, &str) -> Vec<Range<usize>>;
+
 pub(super) fn find(text: &str, old: &str) -> Vec<Range<usize>> {
     let Cow::Owned(old) = unescaped(old) else { return Vec::new() };
     if old.is_empty() {
         return Vec::new();
     }
-    let ways: [fn(&str, &str) -> Vec<Range<usize>>; 4] = [
-        |text, old| exact(text.as_bytes(), old.as_bytes()),
-        trimmed::find,
-        indented::find,
-        whitespace::find,
-    ];
+    let ways: [Way; 4] =
+        [|text, old| exact(text.as_bytes(), old.as_bytes()), trimmed::find, indented::find, whitespace::find];
     ways.into_iter().map(|find| find(text, &old)).find(|found| !found.is_empty()).unwrap_or_default()
 }
 

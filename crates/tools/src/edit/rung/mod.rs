@@ -9,7 +9,7 @@ mod anchored;
 mod context;
 mod escaped;
 mod indented;
-mod outline;
+pub(super) mod outline;
 mod trimmed;
 pub(super) mod unicode;
 mod whitespace;
@@ -84,7 +84,8 @@ pub(super) struct Found {
 
 /// Climbs until something is found. `old` is not empty.
 pub(super) fn climb(text: &str, old: &str, work: &mut Work) -> Option<Found> {
-    let found = |rung: Rung, places: Vec<Range<usize>>| (!places.is_empty()).then_some(Found { rung, places });
+    let found =
+        |rung: Rung, places: Vec<Range<usize>>| (!places.is_empty()).then_some(Found { rung, places });
     found(Rung::Exact, exact(text.as_bytes(), old.as_bytes()))
         .or_else(|| found(Rung::Trimmed, trimmed::find(text, old)))
         .or_else(|| found(Rung::Indented, indented::find(text, old)))

@@ -1,7 +1,7 @@
 //! A text by its lines that are not blank, each told apart by what it is in the
 //! lines of `old`: what the rungs that compare lines work on. One pass.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::edit::stream::{self, Inner, Lead, Letters, Manner, Stream};
@@ -36,8 +36,7 @@ pub(super) struct Line {
 impl Outline {
     /// Both as lines; nothing if `old` has too few of them.
     pub(super) fn of(text: &str, old: &str) -> Option<Self> {
-        let wanted: Vec<String> =
-            old.lines().map(plain).filter(|line| !line.is_empty()).collect();
+        let wanted: Vec<String> = old.lines().map(plain).filter(|line| !line.is_empty()).collect();
         if wanted.len() < FEWEST_LINES {
             return None;
         }
@@ -46,12 +45,19 @@ impl Outline {
             known.entry(line).or_insert(index);
         }
         let wanted_ids = wanted.iter().map(|line| known.get(line.as_str()).copied().unwrap_or(0)).collect();
+        // Most lines begin with another character than any of them, and need not be looked at further.
+        let begins: HashSet<u8> = wanted.iter().filter_map(|line| line.bytes().next()).collect();
+        let may_be = |body: &str| match body.trim_start().bytes().next() {
+            Some(first) if first.is_ascii() => begins.contains(&first),
+            _ => true,
+        };
         let mut lines = Vec::new();
         let mut at = 0;
         for line in text.split_inclusive('\n') {
             let body = line.strip_suffix('\n').unwrap_or(line);
             if !body.trim().is_empty() {
-                lines.push(Line { range: at..at + body.len(), id: known.get(plain(body).as_str()).copied() });
+                let id = may_be(body).then(|| known.get(plain(body).as_str()).copied()).flatten();
+                lines.push(Line { range: at..at + body.len(), id });
             }
             at += line.len();
         }
@@ -104,6 +110,7 @@ pub(super) fn best(mut found: Vec<(f64, Range<usize>)>) -> Vec<Range<usize>> {
     places
 }
 
-fn plain(line: &str) -> String {
+/// A line without what does not matter.
+pub(crate) fn plain(line: &str) -> String {
     Stream::of(line, MANNER).text().trim().to_owned()
 }

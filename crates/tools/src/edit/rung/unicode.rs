@@ -13,7 +13,7 @@ pub(super) fn find(text: &str, old: &str) -> Vec<Range<usize>> {
 }
 
 /// What a character looks like, in plain ones. Nothing for what cannot be seen.
-pub(crate) fn plain(character: char, buffer: &mut [u8; 4]) -> &str {
+pub(in crate::edit) fn plain(character: char, buffer: &mut [u8; 4]) -> &str {
     let one = match character {
         '\u{ad}' | '\u{200b}' | '\u{2060}' | '\u{feff}' => return "",
         '…' => return "...",
