@@ -1,16 +1,18 @@
-//! A change of one file that has been worked out and not been made: what
-//! `write` and `edit` have in common.
+//! A change of files that has been worked out and not been made: what `write`
+//! and every form of `edit` have in common.
 //!
-//! What the file was when the change was planned must be what it is when the
-//! change is made, or nothing is done.
+//! What the files were when the change was planned must be what they are when
+//! it is made, or nothing is done. Of several files all are changed or none;
+//! `made` does that.
+
+mod made;
 
 use async_trait::async_trait;
-use blake3::Hash;
 use rein_protocol::{Block, Display, Effect, Intent};
 use tokio_util::sync::CancellationToken;
 
 use crate::contract::{Complaint, Outcome, Output, Plan, Scene};
-use crate::diff;
+use crate::diff::{self, Extent};
 use crate::files::{self, LoadError, Loaded};
 use crate::memory::{Knowledge, Seen};
 use crate::near;
@@ -64,6 +66,38 @@ pub(crate) fn must_be_known(place: &Place, now: &Seen, scene: &Scene) -> Result<
     }
 }
 
+/// The same for a file that has been loaded. One that changed is shown with what changed, if that is
+/// known; then it has been seen as it is now.
+pub(crate) fn must_be_known_as(place: &Place, now: &Loaded, scene: &Scene) -> Result<(), Complaint> {
+    let refused = must_be_known(place, &now.seen, scene);
+    match what_changed(place, now, scene) {
+        Some(difference) if refused.is_err() => Err(Complaint(format!(
+            "{} was not changed, because it has changed on disk since it was read:\n{difference}",
+            place.shown
+        ))),
+        _ => refused,
+    }
+}
+
+/// What changed in a file since it was seen, in words for the model; nothing if it did not, or if that
+/// is not known.
+pub(crate) fn what_changed(place: &Place, now: &Loaded, scene: &Scene) -> Option<String> {
+    let is_changed = scene.files.knowledge(&place.path, &now.seen) == Knowledge::Changed;
+    // Nobody has been asked yet, and the rules may be others by now.
+    if !is_changed || !(scene.may_read)(&place.path) {
+        return None;
+    }
+    let (before, after) = (scene.files.text_of(&place.path)?, readable(&now.bytes)?);
+    let (difference, extent) = diff::told(&before, &after);
+    Some(match extent {
+        Extent::Whole => {
+            scene.files.remember_text(&place.path, now.seen.clone(), &after);
+            format!("{difference}Take that into account and call again.")
+        }
+        Extent::Cut => format!("{difference}Read it again, then change it."),
+    })
+}
+
 /// Names that a missing file may have been meant to have, for the end of a complaint. Only inside the
 /// workspace, because nobody has been asked yet.
 pub(crate) fn hint_at_names(place: &Place, scene: &Scene) -> String {
@@ -95,53 +129,67 @@ pub(crate) fn near_files(path: &std::path::Path, scene: &Scene) -> String {
     format!(" Did you mean {}?", shown.join(" or "))
 }
 
+/// A file that a change is about.
+pub(crate) struct Part {
+    pub(crate) place: Place,
+    /// What it was; nothing if there was none.
+    pub(crate) before: Option<Vec<u8>>,
+    /// What it becomes; nothing if it goes.
+    pub(crate) after: Option<Vec<u8>>,
+    /// The file whose mode a new one gets: where it was moved from.
+    pub(crate) mode_of: Option<std::path::PathBuf>,
+    /// A text to keep under a key once it is there.
+    pub(crate) snapshot: Option<(String, String)>,
+}
+
+impl Part {
+    /// A file that changes or comes to be.
+    pub(crate) fn new(place: Place, before: Option<Vec<u8>>, after: Vec<u8>) -> Self {
+        Self { place, before, after: Some(after), mode_of: None, snapshot: None }
+    }
+
+    fn block(&self) -> Option<Block> {
+        let old = readable(self.before.as_deref().unwrap_or_default())?;
+        let new = readable(self.after.as_deref().unwrap_or_default())?;
+        Some(diff::block(&self.place.shown, &old, &new))
+    }
+}
+
 /// A change that has been worked out.
 pub(crate) struct Change {
     intent: Intent,
-    place: Place,
-    before: Option<Hash>,
-    after: Vec<u8>,
+    parts: Vec<Part>,
     told: String,
 }
 
 impl Change {
     /// From one state of a file to another. `verb` and `told` are for the person and the model.
     pub(crate) fn new(verb: &str, place: Place, before: Option<&[u8]>, after: Vec<u8>, told: String) -> Self {
-        let display = Display::titled(format!("{verb} {}", place.shown));
-        let display = match (readable(before.unwrap_or_default()), readable(&after)) {
-            (Some(old), Some(new)) => display.with_block(diff::block(&place.shown, &old, &new)),
-            _ => display,
-        };
-        let intent = Intent { effects: vec![Effect::Write { path: place.path.clone() }], display };
-        Self { intent, place, before: before.map(blake3::hash), after, told }
+        Self::several(verb, vec![Part::new(place, before.map(<[u8]>::to_vec), after)], told)
     }
 
-    fn apply(&self, scene: &Scene) -> Result<(), String> {
-        self.place.still_leads_here(scene)?;
-        let shown = &self.place.shown;
-        let now = match files::load(&self.place.path, MOST_BYTES) {
-            Ok(loaded) => Some(blake3::hash(&loaded.bytes)),
-            Err(LoadError::Missing) => None,
-            Err(_) => return Err(format!("Nothing was done: {shown} is no longer a file that can be read.")),
+    /// Of several files at once.
+    pub(crate) fn several(verb: &str, parts: Vec<Part>, told: String) -> Self {
+        let title = match parts.as_slice() {
+            [part] => format!("{verb} {}", part.place.shown),
+            parts => format!("{verb} {} files", parts.len()),
         };
-        if now != self.before {
-            return Err(format!(
-                "Nothing was done: {shown} changed while the call waited. Read it again, then change it."
-            ));
-        }
-        unprotected(&self.place)?;
-        match files::replace(&self.place.path, &self.after) {
-            Ok(seen) => {
-                scene.files.remember(&self.place.path, seen);
-                Ok(())
-            }
-            Err(error) => Err(format!("{shown} could not be written: {error}.")),
-        }
+        let display = parts.iter().filter_map(Part::block).fold(Display::titled(title), Display::with_block);
+        let effects = parts.iter().map(|part| Effect::Write { path: part.place.path.clone() }).collect();
+        Self { intent: Intent { effects, display }, parts, told }
     }
 }
 
-fn readable(bytes: &[u8]) -> Option<String> {
+/// The text of a file, if it is one.
+pub(crate) fn readable(bytes: &[u8]) -> Option<String> {
     text::decode(bytes).map(|(text, _)| text)
+}
+
+/// The bytes of a text in an encoding; nothing if it cannot be written in it.
+pub(crate) fn written(text: &str, encoding: text::Encoding) -> Option<Vec<u8>> {
+    let bytes = text::encode(text, encoding);
+    let is_plain = matches!(encoding, text::Encoding::Utf8 | text::Encoding::Utf8Marked);
+    (is_plain || readable(&bytes).as_deref() == Some(text)).then_some(bytes)
 }
 
 #[async_trait]
@@ -161,10 +209,10 @@ impl Plan for Change {
             return Outcome::interrupted(display);
         }
         let summary = counts(&display);
-        let told = self.told.clone();
+        let Self { parts, told, .. } = *self;
         let scene = scene.clone();
         // Once begun it is not interrupted: it is short, and half a change is none.
-        match tokio::task::spawn_blocking(move || self.apply(&scene)).await {
+        match tokio::task::spawn_blocking(move || made::make(&parts, &scene)).await {
             Ok(Ok(())) => {
                 output.write(told.as_bytes());
                 Outcome::completed(display.with_summary(summary))
@@ -177,8 +225,15 @@ impl Plan for Change {
 
 /// `+3 -1`.
 fn counts(display: &Display) -> String {
-    match display.blocks.first() {
-        Some(Block::Diff { added, removed, .. }) => format!("+{added} -{removed}"),
-        _ => "written".to_owned(),
+    let sums = display.blocks.iter().fold(None, |sums: Option<(usize, usize)>, block| match block {
+        Block::Diff { added, removed, .. } => {
+            let (all_added, all_removed) = sums.unwrap_or_default();
+            Some((all_added + added, all_removed + removed))
+        }
+        _ => sums,
+    });
+    match sums {
+        Some((added, removed)) => format!("+{added} -{removed}"),
+        None => "written".to_owned(),
     }
 }

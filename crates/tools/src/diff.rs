@@ -21,6 +21,25 @@ pub(crate) fn block(path: &str, before: &str, after: &str) -> Block {
     Block::Diff { path: path.to_owned(), unified, added, removed }
 }
 
+/// The difference in words for the model, and whether it is all of it.
+pub(crate) fn told(before: &str, after: &str) -> (String, Extent) {
+    let (text, ..) = unified(before, after);
+    let extent = if text.ends_with(CUT_END) { Extent::Cut } else { Extent::Whole };
+    (text, extent)
+}
+
+/// Whether something is all there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// It is.
+    Whole,
+    /// There is more.
+    Cut,
+}
+
+/// What a diff ends with that does not show everything.
+const CUT_END: &str = " more lines]\n";
+
 fn unified(before: &str, after: &str) -> (String, usize, usize) {
     let old: Vec<&str> = before.split_inclusive('\n').collect();
     let new: Vec<&str> = after.split_inclusive('\n').collect();

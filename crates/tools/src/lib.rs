@@ -11,13 +11,15 @@
 //!
 //! Layout: [`contract`] is the two steps; [`registry`] the one list of tools;
 //! [`arguments`] reads what a model wrote; [`bound`] keeps output small, and
-//! [`terminal`] makes text of it; [`fence`] marks what strangers wrote. [`jobs`]
+//! [`terminal`] makes text of it; [`fence`] marks what strangers wrote.
+//! [`edit`], [`apply_patch`] and [`hashline`] are the forms of one tool. [`jobs`]
 //! runs commands; [`memory`] knows which files were read, [`instructions`] which
 //! instruction files were shown; [`picture`] makes pictures fit for models;
 //! `encoding` and `text` tell how a text is written down; `path`, `files`,
 //! `diff`, `change`, `walk`, `ignored`, `near` and `program` are what several
 //! tools share; [`user_tool`] makes tools of programs that users write.
 
+pub mod apply_patch;
 pub mod arguments;
 mod ask;
 pub mod bash;
@@ -32,6 +34,7 @@ mod files;
 mod git;
 mod glob;
 mod grep;
+pub mod hashline;
 mod ignored;
 pub mod instructions;
 mod job;
@@ -57,6 +60,7 @@ pub use contract::{
     ArtifactSource, Complaint, ImageSupport, NoSnapshots, Outcome, Output, Picture, Plan, Scene, Snapshots,
     Tool,
 };
+pub use edit::EditForm;
 pub use instructions::Instructions;
 pub use jobs::{JobSettings, Jobs};
 pub use memory::FileMemory;

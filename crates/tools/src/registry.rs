@@ -8,7 +8,7 @@ use rein_protocol::ToolSpec;
 use crate::ask::AskUser;
 use crate::bash::Bash;
 use crate::contract::{Complaint, Tool};
-use crate::edit::Edit;
+use crate::edit::{Edit, EditForm, form};
 use crate::git::Git;
 use crate::glob::Glob;
 use crate::grep::Grep;
@@ -33,10 +33,16 @@ impl Registry {
     /// The tools that come with rein.
     #[must_use]
     pub fn builtin() -> Self {
+        Self::builtin_with(EditForm::default())
+    }
+
+    /// The same, with edits offered in this form.
+    #[must_use]
+    pub fn builtin_with(form: EditForm) -> Self {
         Self::of([
             Arc::new(Read) as Arc<dyn Tool>,
             Arc::new(Write),
-            Arc::new(Edit),
+            Arc::new(Edit(form)),
             Arc::new(Bash),
             Arc::new(JobTool),
             Arc::new(Glob),
@@ -63,7 +69,10 @@ impl Registry {
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         let exact = self.tools.iter().find(|(known, _)| known == name);
         let similar = || self.tools.iter().find(|(known, _)| plain(known) == plain(name));
-        exact.or_else(similar).map(|(_, tool)| tool)
+        // An edit under the name of another form is understood by the form that is offered.
+        let other =
+            || self.tools.iter().find(|(known, _)| form::is_name(&plain(name)) && form::is_name(known));
+        exact.or_else(similar).or_else(other).map(|(_, tool)| tool)
     }
 
     /// What a model is told, in the order of the list.

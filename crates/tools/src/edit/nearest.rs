@@ -13,28 +13,29 @@ const MOST_WORK: usize = 4_000_000;
 /// How alike lines must be to be worth showing, from 0 to 1.
 const ALIKE: f64 = 0.6;
 
-/// Says that `old` is not in `content`, and what might be meant.
-pub(super) fn explain(content: &str, old: &str) -> String {
+/// Says that `old`, called so, is not in `content`, and what might be meant.
+pub(crate) fn explain(content: &str, old: &str, called: &str) -> String {
     if has_line_numbers(old) {
-        return "`old` does not occur in it. It begins with line numbers as read shows them; leave them out."
-            .to_owned();
+        return format!(
+            "{called} does not occur in it. It begins with line numbers as read shows them; leave them out."
+        );
     }
     let lines: Vec<&str> = content.lines().collect();
     let wanted: Vec<&str> = old.lines().collect();
     if let Some(start) = same_but_for_space(&lines, &wanted) {
         let shown = quote(&lines, start, wanted.len());
         return format!(
-            "`old` differs from the file in white space only. Copy the lines as they are:\n{shown}"
+            "{called} differs from the file in white space only. Copy the lines as they are:\n{shown}"
         );
     }
     match most_alike(&lines, &wanted) {
         Some(start) => {
             let shown = quote(&lines, start, wanted.len());
             format!(
-                "`old` does not occur in it. The nearest lines are:\n{shown}\nRead them and copy them exactly."
+                "{called} does not occur in it. The nearest lines are:\n{shown}\nRead them and copy them exactly."
             )
         }
-        None => "`old` does not occur in it, and nothing like it does. Read the file again.".to_owned(),
+        None => format!("{called} does not occur in it, and nothing like it does. Read the file again."),
     }
 }
 
@@ -95,7 +96,9 @@ fn quote(lines: &[&str], start: usize, count: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    fn explain(content: &str, old: &str) -> String {
+        super::explain(content, old, "`old`")
+    }
 
     const CONTENT: &str = "fn main() {\n    let total = sum(1, 2);\n    println!(\"{total}\");\n}\n";
 

@@ -1,11 +1,14 @@
 //! The crate against real files and processes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+mod apply_patch;
 mod bash;
 mod edit;
+mod edit_forms;
 mod find;
 mod git;
 mod grep;
+mod hashline;
 mod ignored;
 mod instructions;
 mod permitted;
