@@ -9,6 +9,7 @@
 //! [`entry`] is what the journal keeps; [`event`] is what faces are told;
 //! [`intent`] is what a tool would do; [`ask`] is a question to a person and
 //! the answer; [`display`] is how a call is shown; [`usage`] counts tokens;
+//! [`todo`] is what the agent means to do;
 //! [`transcript`] folds entries and events into what a face shows; [`service`]
 //! is the door.
 
@@ -21,6 +22,7 @@ pub mod intent;
 pub mod message;
 mod path_text;
 pub mod service;
+pub mod todo;
 pub mod transcript;
 pub mod usage;
 
@@ -35,4 +37,5 @@ pub use service::{
     EventStream, OpenSession, Prompt, Service, ServiceError, SessionChange, SessionFilter, SessionInfo,
     Snapshot,
 };
+pub use todo::{TodoId, TodoItem, TodoList, TodoState};
 pub use usage::{Cost, Usage};

@@ -11,6 +11,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::memory::FileMemory;
+use crate::todo::TodoBoard;
 
 /// Something that a model can call.
 ///
@@ -75,6 +76,8 @@ pub struct Scene {
     pub images: ImageSupport,
     /// Texts as the model saw them.
     pub snapshots: Arc<dyn Snapshots>,
+    /// What the agent means to do.
+    pub todos: Arc<TodoBoard>,
 }
 
 /// Whether a model can look at pictures.

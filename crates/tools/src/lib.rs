@@ -12,19 +12,24 @@
 //! Layout: [`contract`] is the two steps; [`registry`] the one list of tools;
 //! [`arguments`] reads what a model wrote; [`bound`] keeps output small;
 //! [`memory`] knows which files were read; `path`, `files`, `text`, `diff`,
-//! `change`, `walk`, `ignored` and `near` are what several tools share.
+//! `change`, `walk`, `ignored`, `deadline`, `crowd`, `listing` and `near` are
+//! what several tools share.
 
 pub mod arguments;
 pub mod bash;
 pub mod bound;
 mod change;
 pub mod contract;
+mod crowd;
+mod deadline;
 mod diff;
 pub mod edit;
 mod files;
 mod glob;
 mod grep;
 mod ignored;
+mod list;
+mod listing;
 pub mod memory;
 mod near;
 mod path;
@@ -32,6 +37,8 @@ mod read;
 pub mod registry;
 mod schema;
 mod text;
+pub mod todo;
+mod tool_search;
 mod walk;
 mod write;
 
@@ -41,3 +48,4 @@ pub use contract::{
 };
 pub use memory::FileMemory;
 pub use registry::Registry;
+pub use todo::TodoBoard;

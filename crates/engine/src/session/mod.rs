@@ -84,6 +84,7 @@ fn workbench(parts: &Parts, session: &SessionId, workspace: &Path, transcript: &
         may_read: gatekeeper::read_filter(&parts.options, workspace),
         images: rein_tools::ImageSupport::Refused,
         snapshots: Arc::new(rein_tools::NoSnapshots),
+        todos: Arc::new(crate::remember::todos_of(transcript)),
     };
     let today = jiff::Zoned::now().strftime("%Y-%m-%d").to_string();
     Workbench {

@@ -8,7 +8,7 @@ use crate::{Stage, make_fifo};
 
 /// The files that `glob` finds, in the order of their names.
 async fn found(stage: &Stage, pattern: &str, path: &str) -> Vec<String> {
-    let text = stage.done("glob", json!({"pattern": pattern, "path": path})).await;
+    let text = stage.done("glob", json!({"pattern": pattern, "path": path, "hidden": true})).await;
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     lines.sort();
     lines

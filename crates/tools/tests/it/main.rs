@@ -6,10 +6,13 @@ mod edit;
 mod find;
 mod grep;
 mod ignored;
+mod list;
 mod permitted;
 mod read;
 mod specs;
 mod swapped;
+mod todo;
+mod tool_search;
 mod write;
 
 use std::collections::HashMap;
@@ -74,6 +77,7 @@ impl Stage {
             may_read: Arc::new(|_| true),
             images: rein_tools::ImageSupport::Accepted,
             snapshots: Arc::new(rein_tools::NoSnapshots),
+            todos: Arc::default(),
         };
         Self { _directory: directory, root, scene, artifacts }
     }

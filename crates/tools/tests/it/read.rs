@@ -184,7 +184,8 @@ async fn wrong_arguments_get_a_complaint() {
          - `lines`: there is no such field\n\
          - `path`: missing, a string is required\n\
          - `offset`: must be an integer, not the string \"x\"\n\
-         Call `read` again with this shape: {\"path\": string, \"offset\"?: integer, \"limit\"?: integer}"
+         Call `read` again with this shape: {\"path\": string, \"offset\"?: integer, \"limit\"?: integer}\n\
+         For example: {\"path\":\"<path>\"}"
     );
 }
 

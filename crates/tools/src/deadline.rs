@@ -1,0 +1,109 @@
+//! Work on a thread that is given so much time and no more.
+//!
+//! The work itself is told to stop by a token and leaves what it has where its
+//! owner can take it, so that a search that takes too long still shows what it
+//! found. A file system may not answer; then the thread ends when it does.
+
+use std::io;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+/// How long a search may take.
+pub(crate) const SEARCH: Duration = Duration::from_secs(20);
+
+/// How long work that was told to stop is waited for.
+const GRACE: Duration = Duration::from_millis(200);
+
+/// How it ended.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    /// By itself.
+    Whole,
+    /// By itself, with an error of the system.
+    Failed(io::Error),
+    /// The time was up.
+    Late(Duration),
+    /// It was cancelled.
+    Interrupted,
+    /// It panicked.
+    Broken,
+}
+
+impl Ended {
+    /// What the model should know of it.
+    pub(crate) fn note(&self) -> Option<String> {
+        match self {
+            Self::Late(limit) => Some(format!(
+                "stopped after {} s, so this is not all: search a smaller `path`",
+                limit.as_secs_f64()
+            )),
+            Self::Whole | Self::Failed(_) | Self::Interrupted | Self::Broken => None,
+        }
+    }
+}
+
+/// Does the work, for at most so long and until cancelled.
+pub(crate) async fn run(
+    limit: Duration,
+    cancel: &CancellationToken,
+    work: impl FnOnce(&CancellationToken) -> io::Result<()> + Send + 'static,
+) -> Ended {
+    let stop = cancel.child_token();
+    let _stop_guard = stop.clone().drop_guard();
+    let inner = stop.clone();
+    let mut working = tokio::task::spawn_blocking(move || work(&inner));
+    let ended = tokio::select! {
+        biased;
+        () = cancel.cancelled() => Ended::Interrupted,
+        worked = &mut working => return match worked {
+            Ok(Ok(())) => Ended::Whole,
+            Ok(Err(error)) => Ended::Failed(error),
+            Err(_) => Ended::Broken,
+        },
+        () = tokio::time::sleep(limit) => Ended::Late(limit),
+    };
+    stop.cancel();
+    // What it has in hand it may still put down.
+    let _ = tokio::time::timeout(GRACE, working).await;
+    ended
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, Mutex};
+
+    #[tokio::test]
+    async fn work_without_end_is_stopped_and_what_it_left_can_be_taken() {
+        let left = Arc::new(Mutex::new(Vec::new()));
+        let inner = Arc::clone(&left);
+        let ended = run(Duration::from_millis(1), &CancellationToken::new(), move |stop| {
+            inner.lock().unwrap().push("begun");
+            while !stop.is_cancelled() {
+                std::thread::yield_now();
+            }
+            inner.lock().unwrap().push("stopped");
+            Ok(())
+        })
+        .await;
+        assert_eq!(
+            ended.note().as_deref(),
+            Some("stopped after 0.001 s, so this is not all: search a smaller `path`")
+        );
+        assert_eq!(*left.lock().unwrap(), ["begun", "stopped"]);
+    }
+
+    #[tokio::test]
+    async fn work_that_cannot_be_stopped_is_not_waited_for() {
+        let (ended, end) = std::sync::mpsc::channel::<()>();
+        let cancel = CancellationToken::new();
+        cancel.cancel();
+        let run = run(SEARCH, &cancel, move |_| {
+            let _ = end.recv();
+            Ok(())
+        });
+        assert!(matches!(run.await, Ended::Interrupted));
+        drop(ended);
+    }
+}
