@@ -7,6 +7,7 @@
 mod answer;
 mod output;
 mod resume;
+mod search;
 mod session;
 mod size;
 mod stream;
@@ -74,6 +75,12 @@ pub const ALL: &[Scenario] = &[
         about: "one bash call that prints 1 GB; only with --large",
         cost: Cost::Large,
         measure: output::measure_large,
+    },
+    Scenario {
+        name: search::NAME,
+        about: "one grep and one glob over 100 000 files, beside rg; only with --large",
+        cost: Cost::Large,
+        measure: search::measure,
     },
     Scenario { name: size::NAME, about: "the binary itself", cost: Cost::Usual, measure: size::measure },
 ];

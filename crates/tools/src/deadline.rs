@@ -1,10 +1,12 @@
 //! Work on a thread that is given so much time and no more.
 //!
-//! The work itself is told to stop by a token and leaves what it has where its
-//! owner can take it, so that a search that takes too long still shows what it
+//! The work itself looks at a [`Stop`] and leaves what it has where its owner
+//! can take it, so that a search that takes too long still shows what it
 //! found. A file system may not answer; then the thread ends when it does.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
@@ -14,6 +16,32 @@ pub(crate) const SEARCH: Duration = Duration::from_secs(20);
 
 /// How long work that was told to stop is waited for.
 const GRACE: Duration = Duration::from_millis(200);
+
+/// Whether work is to stop. Cheap enough to look at before every read, by many threads, which a
+/// token with its lock is not.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Whether it is.
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// From now on it is.
+    pub(crate) fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Stops the work of an owner that is gone.
+struct StopOnDrop(Stop);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.set();
+    }
+}
 
 /// How it ended.
 #[derive(Debug)]
@@ -47,11 +75,10 @@ impl Ended {
 pub(crate) async fn run(
     limit: Duration,
     cancel: &CancellationToken,
-    work: impl FnOnce(&CancellationToken) -> io::Result<()> + Send + 'static,
+    work: impl FnOnce(&Stop) -> io::Result<()> + Send + 'static,
 ) -> Ended {
-    let stop = cancel.child_token();
-    let _stop_guard = stop.clone().drop_guard();
-    let inner = stop.clone();
+    let stop = StopOnDrop(Stop::default());
+    let inner = stop.0.clone();
     let mut working = tokio::task::spawn_blocking(move || work(&inner));
     let ended = tokio::select! {
         biased;
@@ -63,7 +90,7 @@ pub(crate) async fn run(
         },
         () = tokio::time::sleep(limit) => Ended::Late(limit),
     };
-    stop.cancel();
+    stop.0.set();
     // What it has in hand it may still put down.
     let _ = tokio::time::timeout(GRACE, working).await;
     ended
@@ -80,7 +107,7 @@ mod tests {
         let inner = Arc::clone(&left);
         let ended = run(Duration::from_millis(1), &CancellationToken::new(), move |stop| {
             inner.lock().unwrap().push("begun");
-            while !stop.is_cancelled() {
+            while !stop.is_set() {
                 std::thread::yield_now();
             }
             inner.lock().unwrap().push("stopped");

@@ -4,6 +4,7 @@
 //! What the user's own git configuration ignores is not asked for, so that a
 //! search finds the same on every machine. Links are not followed.
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,10 +12,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::{DirEntry, WalkBuilder, WalkState};
-use tokio_util::sync::CancellationToken;
+#[cfg(target_os = "linux")]
+use rustix::fs::ResolveFlags;
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::io::Errno;
 
 use crate::change::near_files;
 use crate::contract::{Complaint, Scene};
+use crate::deadline::Stop;
 use crate::files::{self, LoadError, refusal};
 use crate::ignored::Ignored;
 use crate::path::{Place, shown};
@@ -123,13 +128,13 @@ pub(crate) fn left_out_note(left_out: usize) -> Option<String> {
     (left_out > 0).then(|| format!("{left_out} files left out: not permitted"))
 }
 
-/// Visits every file at or below `root`, in no order, until cancelled. `make` makes a visitor for each thread.
+/// Visits every file at or below `root`, in no order, until stopped. `make` makes a visitor for each thread.
 /// It fails if `root` is a directory that cannot be opened.
 pub(crate) fn visit<'a>(
     root: &Path,
     manner: Manner,
     met: &'a Arc<Met>,
-    cancel: &'a CancellationToken,
+    stop: &'a Stop,
     make: impl Fn() -> Visitor<'a>,
 ) -> io::Result<()> {
     if root.is_dir() {
@@ -157,7 +162,7 @@ pub(crate) fn visit<'a>(
     builder.build_parallel().run(|| {
         let mut visit = make();
         Box::new(move |entry| {
-            if cancel.is_cancelled() {
+            if stop.is_set() {
                 return WalkState::Quit;
             }
             match entry {
@@ -174,6 +179,19 @@ pub(crate) fn visit<'a>(
     });
     met.unheeded.store(ignored.refused(), Ordering::Relaxed);
     Ok(())
+}
+
+/// Opens a file that a walk has just met, without following a link that has appeared since. It was a
+/// regular file then, so it is not looked at twice; should it be a pipe by now, nothing waits for it.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    #[cfg(target_os = "linux")]
+    match rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        // Older kernels do not have it, and some containers forbid it.
+        Err(Errno::NOSYS | Errno::PERM) => {}
+        opened => return Ok(File::from(opened?)),
+    }
+    Ok(File::from(rustix::fs::openat(CWD, path, flags, Mode::empty())?))
 }
 
 /// Whether a place is a directory; if not, why, and what to do if it is a file.

@@ -167,15 +167,14 @@ For example: {"edits":[{"old":"<old>"}],"count":7}"#
 
 #[test]
 fn nothing_is_made_up_or_thrown_away() {
+    assert_eq!(read(json!({"path": "", "limit": 5})), Ok(Arguments { limit: Some(5), ..plain("") }));
     for value in [
-        json!({"path": "", "limit": 5}),
         json!({"path": "a", "arguments": {"limit": 5}}),
-        json!({"path": "a", "tags": [["x"], ["y"]]}),
+        json!({"path": "a", "tags": [["x", "z"], ["y"]]}),
         json!({"arguments": 5}),
         json!([{"path": "a"}, {"path": "b"}]),
     ] {
-        let read = read(value.clone());
-        assert!(read.is_err() || read == Ok(Arguments { limit: Some(5), ..plain("") }), "{value}: {read:?}");
+        assert!(read(value.clone()).is_err(), "{value}");
     }
     let schema = json!({
         "type": "object",

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::arguments;
 use crate::contract::{Complaint, Outcome, Output, Plan, Scene, Tool};
 use crate::crowd::Crowd;
-use crate::deadline::{self, Ended};
+use crate::deadline::{self, Ended, Stop};
 use crate::files::refusal;
 use crate::path::Place;
 use crate::schema;
@@ -37,7 +37,6 @@ pub(crate) struct Glob;
 struct Arguments {
     pattern: String,
     path: Option<String>,
-    /// Also dotfiles.
     hidden: Option<bool>,
 }
 
@@ -162,9 +161,9 @@ fn find(
     scene: &Scene,
     found: &Mutex<Found>,
     met: &Arc<Met>,
-    cancel: &CancellationToken,
+    stop: &Stop,
 ) -> io::Result<()> {
-    walk::visit(root, manner, met, cancel, || {
+    walk::visit(root, manner, met, stop, || {
         Box::new(move |entry| {
             let relative = entry.path().strip_prefix(root).unwrap_or(entry.path());
             if !filter.accepts(relative) {

@@ -5,9 +5,9 @@ use std::io;
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
-use tokio_util::sync::CancellationToken;
 
 use super::window::around;
+use crate::deadline::Stop;
 
 /// Matches that are shown.
 pub(super) const SHOWN_MATCHES: usize = 100;
@@ -44,13 +44,13 @@ pub(super) struct HitLine {
 pub(super) struct Collector<'a> {
     pub(super) matcher: &'a RegexMatcher,
     pub(super) show: Show,
-    pub(super) cancel: &'a CancellationToken,
+    pub(super) stop: &'a Stop,
     pub(super) hits: Hits,
 }
 
 impl<'a> Collector<'a> {
-    pub(super) fn new(matcher: &'a RegexMatcher, show: Show, cancel: &'a CancellationToken) -> Self {
-        Self { matcher, show, cancel, hits: Hits::default() }
+    pub(super) fn new(matcher: &'a RegexMatcher, show: Show, stop: &'a Stop) -> Self {
+        Self { matcher, show, stop, hits: Hits::default() }
     }
 
     fn takes_lines(&self) -> bool {
@@ -66,8 +66,8 @@ impl Sink for Collector<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _searcher: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
-        if self.cancel.is_cancelled() {
-            return Err(cancelled());
+        if self.stop.is_set() {
+            return Err(stopped());
         }
         self.hits.matches += 1;
         match self.show {
@@ -95,8 +95,8 @@ impl Sink for Collector<'_> {
     }
 
     fn context(&mut self, _searcher: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
-        if self.cancel.is_cancelled() {
-            return Err(cancelled());
+        if self.stop.is_set() {
+            return Err(stopped());
         }
         if self.takes_lines() {
             let number = context.line_number().unwrap_or(1);
@@ -119,6 +119,6 @@ impl Sink for Collector<'_> {
 }
 
 /// Why a search ended before its end.
-pub(super) fn cancelled() -> io::Error {
-    io::Error::other("cancelled")
+pub(super) fn stopped() -> io::Error {
+    io::Error::other("stopped")
 }

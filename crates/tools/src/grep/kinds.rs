@@ -39,9 +39,9 @@ impl Kind {
 
 fn unknown(name: &str, known: &[FileTypeDef]) -> Complaint {
     let shown: String = name.chars().take(50).collect();
-    let meant = match near::nearest(name, known.iter().map(FileTypeDef::name)).as_slice() {
-        [] => String::new(),
-        names => format!(" Did you mean {}?", names.join(" or ")),
+    let meant = match near::nearest(name, known.iter().map(FileTypeDef::name)).first() {
+        Some(likeliest) => format!(" Did you mean {likeliest}?"),
+        None => String::new(),
     };
     Complaint(format!("`type`: there is no type {shown:?}.{meant} Or use glob, like *.{shown}."))
 }
@@ -63,8 +63,8 @@ mod tests {
         }
         assert!(!Kind::find("rust").unwrap().fits(Path::new("lib.py")));
         assert_eq!(
-            Kind::find("rsut").unwrap_err().0,
-            "`type`: there is no type \"rsut\". Did you mean rust? Or use glob, like *.rsut."
+            Kind::find("haskel").unwrap_err().0,
+            "`type`: there is no type \"haskel\". Did you mean haskell? Or use glob, like *.haskel."
         );
     }
 }

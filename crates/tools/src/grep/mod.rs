@@ -54,7 +54,6 @@ struct Arguments {
     literal: Option<bool>,
     /// `.` matches line ends.
     multiline: Option<bool>,
-    /// Also dotfiles.
     hidden: Option<bool>,
     /// Newest files first.
     newest: Option<bool>,

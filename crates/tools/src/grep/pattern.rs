@@ -78,10 +78,13 @@ pub(super) fn matcher(
             "`pattern` needs more than {PATTERN_BYTES} bytes when compiled, which is the limit. \
              Use smaller counts in {{}}, or a shorter pattern."
         ))),
-        Err(error) => Err(Complaint(format!(
-            "`pattern` is not a valid regular expression: {error}\n{}",
-            advice(pattern)
-        ))),
+        Err(error) => {
+            // The builder puts the pattern into a group; the place is wanted in what was written.
+            let error =
+                regex_syntax::parse(pattern).err().map_or(error.to_string(), |error| error.to_string());
+            let advice = advice(pattern);
+            Err(Complaint(format!("`pattern` is not a valid regular expression: {error}\n{advice}")))
+        }
     }
 }
 
@@ -122,7 +125,7 @@ mod tests {
     #[test]
     fn a_wrong_pattern_is_shown_with_the_place_and_with_what_to_do() {
         let told = complaint("foo(bar");
-        assert!(told.contains("foo(bar\n       ^"), "{told}");
+        assert!(told.contains("\n    foo(bar\n       ^\nerror: unclosed group\n"), "{told}");
         assert!(told.ends_with("It looks like plain text: call again with literal: true."), "{told}");
         assert!(
             complaint(r"fn \w+(").ends_with("Escape special characters like \\( or set literal to true.")

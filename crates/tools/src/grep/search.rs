@@ -14,14 +14,13 @@ use std::time::SystemTime;
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
-use tokio_util::sync::CancellationToken;
 
-use super::collect::{Collector, Hits, SHOWN_MATCHES, Show, cancelled};
+use super::collect::{Collector, Hits, SHOWN_MATCHES, Show, stopped};
 use super::kinds::Kind;
 use super::pattern::Weight;
 use crate::contract::Scene;
 use crate::crowd::Crowd;
-use crate::files;
+use crate::deadline::Stop;
 use crate::walk::{self, Filter, Manner, Met};
 
 /// Memory for one file: a file with a longer line cannot be searched.
@@ -112,16 +111,16 @@ impl Found {
     }
 }
 
-/// Searches a file, or all files below a directory, until cancelled.
+/// Searches a file, or all files below a directory, until stopped.
 pub(super) fn search(
     root: &Path,
     query: &Query,
     scene: &Scene,
     found: &Mutex<Found>,
     met: &Arc<Met>,
-    cancel: &CancellationToken,
+    stop: &Stop,
 ) -> io::Result<()> {
-    walk::visit(root, query.manner, met, cancel, || {
+    walk::visit(root, query.manner, met, stop, || {
         let mut searcher = searcher(query);
         Box::new(move |entry| {
             let path = entry.path();
@@ -135,7 +134,7 @@ pub(super) fn search(
                 met.leave_out();
                 return;
             }
-            let searched = search_file(&mut searcher, path, query, cancel);
+            let searched = search_file(&mut searcher, path, query, stop);
             let found = || found.lock().unwrap_or_else(PoisonError::into_inner);
             match searched {
                 Ok(hits) if hits.is_binary => {
@@ -148,7 +147,7 @@ pub(super) fn search(
                     let rank = query.order.rank(path, &hits);
                     found().add(path, relative, rank, hits);
                 }
-                Err(_) if cancel.is_cancelled() => {}
+                Err(_) if stop.is_set() => {}
                 Err(_) => found().unsearched += 1,
             }
         })
@@ -194,39 +193,35 @@ fn searcher(query: &Query) -> Searcher {
         .build()
 }
 
-fn search_file(
-    searcher: &mut Searcher,
-    path: &Path,
-    query: &Query,
-    cancel: &CancellationToken,
-) -> io::Result<Hits> {
-    let (file, _) = files::open(path).map_err(|_| io::Error::from(io::ErrorKind::NotFound))?;
-    search_stream(searcher, file, query, cancel)
+fn search_file(searcher: &mut Searcher, path: &Path, query: &Query, stop: &Stop) -> io::Result<Hits> {
+    search_stream(searcher, walk::open(path)?, query, stop)
 }
 
-fn search_stream(
-    searcher: &mut Searcher,
-    source: impl Read,
-    query: &Query,
-    cancel: &CancellationToken,
-) -> io::Result<Hits> {
-    let mut collector = Collector::new(&query.matcher, query.show, cancel);
-    searcher.search_reader(&query.matcher, Cancellable { source, cancel }, &mut collector)?;
+fn search_stream(searcher: &mut Searcher, source: impl Read, query: &Query, stop: &Stop) -> io::Result<Hits> {
+    let mut collector = Collector::new(&query.matcher, query.show, stop);
+    searcher.search_reader(&query.matcher, Stoppable { source, stop, is_over: false }, &mut collector)?;
     Ok(collector.hits)
 }
 
-/// A file whose reading fails once it is cancelled, so that a large one does not hold up the end.
-struct Cancellable<'a, R> {
+/// A file whose reading fails once it is stopped, so that a large one does not hold up the end. Who
+/// asks again after the end gets the same answer without asking the system.
+struct Stoppable<'a, R> {
     source: R,
-    cancel: &'a CancellationToken,
+    stop: &'a Stop,
+    is_over: bool,
 }
 
-impl<R: Read> Read for Cancellable<'_, R> {
+impl<R: Read> Read for Stoppable<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.cancel.is_cancelled() {
-            return Err(cancelled());
+        if self.stop.is_set() {
+            return Err(stopped());
         }
-        self.source.read(buffer)
+        if self.is_over {
+            return Ok(0);
+        }
+        let read = self.source.read(buffer)?;
+        self.is_over = read == 0 && !buffer.is_empty();
+        Ok(read)
     }
 }
 
@@ -236,18 +231,18 @@ mod tests {
     use crate::grep::pattern::{Case, Reach, Syntax, matcher};
     use crate::walk::Hidden;
 
-    /// A stream without end that is cancelled while it is read, and must not be read much longer.
+    /// A stream without end that is stopped while it is read, and must not be read much longer.
     struct Endless<'a> {
         reads: usize,
-        cancel: &'a CancellationToken,
+        stop: &'a Stop,
     }
 
     impl Read for Endless<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            assert!(!self.cancel.is_cancelled(), "it is read after it was cancelled");
+            assert!(!self.stop.is_set(), "it is read after it was stopped");
             self.reads += 1;
             if self.reads == 100 {
-                self.cancel.cancel();
+                self.stop.set();
             }
             buffer.fill(b'\n');
             Ok(buffer.len())
@@ -270,25 +265,25 @@ mod tests {
     }
 
     #[test]
-    fn matches_are_not_taken_after_the_search_was_cancelled() {
-        let cancel = CancellationToken::new();
+    fn matches_are_not_taken_after_the_search_was_stopped() {
+        let stop = Stop::default();
         let query = query("needle");
         let source = io::Cursor::new("needle\n".repeat(10));
-        let mut collector = Collector::new(&query.matcher, Show::Lines, &cancel);
-        cancel.cancel();
-        // Without the reader that is cancelled too, only the collector can stop it.
+        let mut collector = Collector::new(&query.matcher, Show::Lines, &stop);
+        stop.set();
+        // Without the reader that is stopped too, only the collector can stop it.
         let searched = searcher(&query).search_reader(&query.matcher, source, &mut collector);
-        assert_eq!(searched.unwrap_err().to_string(), "cancelled");
+        assert_eq!(searched.unwrap_err().to_string(), "stopped");
         assert_eq!(collector.hits.matches, 0);
     }
 
     #[test]
     fn a_heavy_pattern_is_not_tried_on_a_line_on_which_it_would_take_forever() {
-        let cancel = CancellationToken::new();
+        let stop = Stop::default();
         let (light, heavy) = (query(r"x{3}y"), query(r"x{5000}y"));
         assert_eq!((light.weight, heavy.weight), (Weight::Light, Weight::Heavy));
         let search = |query: &Query, line: &str| {
-            search_stream(&mut searcher(query), io::Cursor::new(line.to_owned()), query, &cancel)
+            search_stream(&mut searcher(query), io::Cursor::new(line.to_owned()), query, &stop)
                 .map(|hits| hits.matches)
         };
         let line = "x".repeat(512 * 1024);
@@ -310,17 +305,16 @@ mod tests {
 
     #[test]
     fn a_search_is_stopped_in_the_middle_of_a_file() {
-        let cancel = CancellationToken::new();
+        let stop = Stop::default();
         let query = query("needle");
-        let searched =
-            search_stream(&mut searcher(&query), Endless { reads: 0, cancel: &cancel }, &query, &cancel);
-        assert_eq!(searched.unwrap_err().to_string(), "cancelled");
+        let searched = search_stream(&mut searcher(&query), Endless { reads: 0, stop: &stop }, &query, &stop);
+        assert_eq!(searched.unwrap_err().to_string(), "stopped");
     }
 
     #[test]
     fn a_line_that_does_not_fit_into_memory_is_an_error_and_no_trouble() {
-        let cancel = CancellationToken::new();
+        let stop = Stop::default();
         let query = query("needle");
-        assert!(search_stream(&mut searcher(&query), io::repeat(b'x'), &query, &cancel).is_err());
+        assert!(search_stream(&mut searcher(&query), io::repeat(b'x'), &query, &stop).is_err());
     }
 }

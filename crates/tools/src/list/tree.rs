@@ -12,9 +12,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use tokio_util::sync::CancellationToken;
-
 use crate::contract::Scene;
+use crate::deadline::Stop;
 use crate::ignored::Ignored;
 use crate::path::printable;
 use crate::walk::left_out_note;
@@ -74,13 +73,13 @@ impl Tree {
         depth: usize,
         order: Order,
         scene: &Scene,
-        cancel: &CancellationToken,
+        stop: &Stop,
     ) -> io::Result<Self> {
         let ignored = Ignored::new(root);
         let mut tree = Self { nodes: vec![Node::default()], ..Self::default() };
         let mut ahead = VecDeque::from([(0, root.to_owned(), 1)]);
         while let Some((node, directory, level)) = ahead.pop_front() {
-            if cancel.is_cancelled() {
+            if stop.is_set() {
                 break;
             }
             let found = match tree.read(&directory, order, &ignored, scene) {

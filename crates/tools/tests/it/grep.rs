@@ -149,6 +149,7 @@ async fn long_lines_are_shown_around_the_match() {
 async fn what_is_ignored_binary_or_no_file_is_left_out() {
     let stage = Stage::with(&[("a.txt", "needle"), ("target/b.txt", "needle"), (".gitignore", "target/")]);
     stage.put("c.bin", b"needle\n\0\0");
+    stage.put("late.bin", format!("needle\n{}\0", "text\n".repeat(50_000)));
     stage.put("latin1.txt", b"caf\xe9 needle\n");
     let utf16: Vec<u8> = "\u{feff}needle\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     stage.put("utf16.txt", utf16);
@@ -163,7 +164,7 @@ async fn what_is_ignored_binary_or_no_file_is_left_out() {
     assert_eq!(
         stage.done("grep", json!({"pattern": "nothing like it"})).await,
         "[no matches; files that git ignores and 1 hidden entries are not searched; \
-         hidden: true searches the latter; 1 binary files not searched]"
+         hidden: true searches the latter; 2 binary files not searched]"
     );
     let shown = stage.done("grep", json!({"pattern": "needle", "path": "target"})).await;
     assert_eq!(shown, "target/b.txt\n1:needle\n");
@@ -185,8 +186,8 @@ async fn mistakes_are_explained() {
     assert!(complaint.starts_with("`pattern` is not a valid regular expression: "), "{complaint}");
     assert!(complaint.ends_with("It looks like plain text: call again with literal: true."), "{complaint}");
     assert_eq!(
-        stage.complaint("grep", json!({"pattern": "x", "type": "rsut"})).await,
-        "`type`: there is no type \"rsut\". Did you mean rust? Or use glob, like *.rsut."
+        stage.complaint("grep", json!({"pattern": "x", "type": "haskel"})).await,
+        "`type`: there is no type \"haskel\". Did you mean haskell? Or use glob, like *.haskel."
     );
     assert!(stage.complaint("grep", json!({"pattern": ""})).await.contains("empty"));
     assert_eq!(
