@@ -77,6 +77,9 @@ pub(crate) async fn run(
     cancel: &CancellationToken,
     work: impl FnOnce(&Stop) -> io::Result<()> + Send + 'static,
 ) -> Ended {
+    if cancel.is_cancelled() {
+        return Ended::Interrupted;
+    }
     let stop = StopOnDrop(Stop::default());
     let inner = stop.0.clone();
     let mut working = tokio::task::spawn_blocking(move || work(&inner));
@@ -125,12 +128,21 @@ mod tests {
     async fn work_that_cannot_be_stopped_is_not_waited_for() {
         let (ended, end) = std::sync::mpsc::channel::<()>();
         let cancel = CancellationToken::new();
-        cancel.cancel();
+        let inner = cancel.clone();
         let run = run(SEARCH, &cancel, move |_| {
+            inner.cancel();
             let _ = end.recv();
             Ok(())
         });
         assert!(matches!(run.await, Ended::Interrupted));
         drop(ended);
+    }
+
+    #[tokio::test]
+    async fn what_was_cancelled_before_is_not_begun() {
+        let cancel = CancellationToken::new();
+        cancel.cancel();
+        let ended = run(SEARCH, &cancel, |_| Err(io::Error::other("begun"))).await;
+        assert!(matches!(ended, Ended::Interrupted));
     }
 }

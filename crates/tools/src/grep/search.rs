@@ -317,4 +317,49 @@ mod tests {
         let query = query("needle");
         assert!(search_stream(&mut searcher(&query), io::repeat(b'x'), &query, &stop).is_err());
     }
+
+    struct NoArtifacts;
+
+    #[async_trait::async_trait]
+    impl crate::ArtifactSource for NoArtifacts {
+        async fn path(&self, _: &rein_protocol::ArtifactId) -> Option<PathBuf> {
+            None
+        }
+    }
+
+    fn scene(workspace: &Path, may_read: impl Fn(&Path) -> bool + Send + Sync + 'static) -> Scene {
+        Scene {
+            workspace: workspace.to_owned(),
+            files: Arc::default(),
+            artifacts: Arc::new(NoArtifacts),
+            shell: "/bin/sh".into(),
+            command_timeout: std::time::Duration::from_secs(1),
+            may_read: Arc::new(may_read),
+            images: crate::ImageSupport::Refused,
+            snapshots: Arc::new(crate::NoSnapshots),
+            todos: Arc::default(),
+        }
+    }
+
+    #[test]
+    fn what_was_found_before_the_search_was_stopped_is_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().canonicalize().unwrap();
+        for name in ["a.txt", "b.txt", "c.txt"] {
+            std::fs::write(root.join(name), "needle\n").unwrap();
+        }
+        let (stop, asked) = (Stop::default(), std::sync::atomic::AtomicUsize::new(0));
+        let inner = stop.clone();
+        let scene = scene(&root, move |_| {
+            if asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 1 {
+                inner.set();
+            }
+            true
+        });
+        let (found, met) = (Mutex::<Found>::default(), Arc::<Met>::default());
+        search(&root, &query("needle"), &scene, &found, &met, &stop).unwrap();
+        let found = found.into_inner().unwrap();
+        assert_eq!((found.files, found.matches, found.unsearched), (1, 1, 0));
+        assert_eq!(found.first().count(), 1);
+    }
 }

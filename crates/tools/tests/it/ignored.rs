@@ -48,6 +48,24 @@ async fn deeper_files_and_later_lines_override() {
 }
 
 #[tokio::test]
+async fn escapes_blanks_and_exceptions_are_read_as_git_reads_them() {
+    let stage = Stage::with(&[
+        (".git/HEAD", ""),
+        (".gitignore", "\\!loud\nkept\\ \ncut \ndocs/*\n!docs/README.md\n/top\n"),
+        ("!loud", ""),
+        ("kept ", ""),
+        ("kept", ""),
+        ("cut", ""),
+        ("cut ", ""),
+        ("docs/README.md", ""),
+        ("docs/other.md", ""),
+        ("top", ""),
+        ("sub/top", ""),
+    ]);
+    assert_eq!(found(&stage, "*", ".").await, [".gitignore", "cut ", "docs/README.md", "kept", "sub/top"]);
+}
+
+#[tokio::test]
 async fn every_kind_of_ignore_file_counts_in_its_rank() {
     let stage = Stage::with(&[
         (".git/info/exclude", "excluded\nboth\n"),
