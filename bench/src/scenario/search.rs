@@ -66,7 +66,7 @@ impl Search {
             let arguments = ["-p", "look for it", "--mode", "free", "--model", MODEL];
             let ran = bench.converse(&self.name, project, script, &arguments)?;
             ran.expect_stdout(&self.name, DONE)?;
-            ran.expect_results(&self.name, &[self.last.clone()])?;
+            ran.expect_results(&self.name, std::slice::from_ref(&self.last))?;
             Ok(ran)
         })?;
         let Some(bare) = self.bare(bench, project)? else {
@@ -104,7 +104,7 @@ fn tree() -> Project {
     for directory in 0..DIRECTORIES {
         for file in 0..FILES {
             let name = match file {
-                0 if directory % RARE == 0 => format!("special_{directory}.rs"),
+                0 if directory.is_multiple_of(RARE) => format!("special_{directory}.rs"),
                 _ => format!("module_{file}.rs"),
             };
             let text = module(directory, file);
@@ -121,7 +121,7 @@ fn module(directory: usize, file: usize) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "/// Item {item}.\npub fn item_{item}() -> usize {{\n    {item}\n}}\n");
     }
-    if directory % RARE == 0 && file == 7 {
+    if directory.is_multiple_of(RARE) && file == 7 {
         let _ = writeln!(text, "const NEEDLE: &str = \"needle_{directory}\";");
     }
     text

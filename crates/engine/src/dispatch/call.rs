@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
-use rein_protocol::{
-    ArtifactId, CallResult, CallStatus, Content, Display, EntryBody, Intent, ToolCall,
-};
+use rein_protocol::{ArtifactId, CallResult, CallStatus, Content, Display, EntryBody, Intent, ToolCall};
 use rein_tools::{Complaint, Outcome, Plan, arguments};
 
 use super::order::Place;
