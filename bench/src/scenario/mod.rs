@@ -8,6 +8,7 @@ mod answer;
 mod judge;
 mod output;
 mod resume;
+mod search;
 mod session;
 mod size;
 mod stream;
@@ -81,6 +82,12 @@ pub const ALL: &[Scenario] = &[
         about: "one command line judged against 1 000 rules",
         cost: Cost::Usual,
         measure: judge::measure,
+    },
+    Scenario {
+        name: search::NAME,
+        about: "one grep and one glob over 100 000 files, beside rg; only with --large",
+        cost: Cost::Large,
+        measure: search::measure,
     },
     Scenario { name: size::NAME, about: "the binary itself", cost: Cost::Usual, measure: size::measure },
 ];

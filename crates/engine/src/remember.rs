@@ -1,4 +1,4 @@
-//! What the agent knows of files when a session is opened again.
+//! What the agent knows of files and of its plans when a session is opened again.
 //!
 //! A file that it read or wrote earlier in the conversation, and that has not
 //! changed since, counts as known; one that has changed must be read again.
@@ -10,8 +10,8 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rein_protocol::transcript::{Item, Transcript};
-use rein_protocol::{CallStatus, Effect};
-use rein_tools::FileMemory;
+use rein_protocol::{CallStatus, Effect, TodoList};
+use rein_tools::{FileMemory, TodoBoard};
 
 /// The files that the calls of a branch have made known.
 pub(crate) fn files_of(transcript: &Transcript) -> FileMemory {
@@ -38,6 +38,16 @@ pub(crate) fn files_of(transcript: &Transcript) -> FileMemory {
         }
     }
     memory
+}
+
+/// What the agent meant to do when the branch ended.
+pub(crate) fn todos_of(transcript: &Transcript) -> TodoBoard {
+    let last = transcript.items.iter().rev().find_map(|item| {
+        let Item::Call(item) = item else { return None };
+        let result = item.result.as_ref().filter(|result| result.status == CallStatus::Completed)?;
+        TodoList::in_display(&result.display)
+    });
+    TodoBoard::restore(last.unwrap_or_default())
 }
 
 fn is_unchanged_since(path: &Path, moment: SystemTime) -> bool {

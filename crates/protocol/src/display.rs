@@ -6,6 +6,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::todo::TodoItem;
+
 /// What a face shows of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Display {
@@ -66,5 +68,10 @@ pub enum Block {
         command: String,
         /// Where it runs.
         cwd: String,
+    },
+    /// What the agent means to do, whole, as it is after the call.
+    Todo {
+        /// In order.
+        items: Vec<TodoItem>,
     },
 }

@@ -10,6 +10,7 @@
 //! [`intent`] is what a tool would do; [`job`] is a command in the background;
 //! [`ask`] is a question to a person and the answer, and [`question`] what the
 //! model asks; [`display`] is how a call is shown; [`usage`] counts tokens;
+//! [`todo`] is what the agent means to do;
 //! [`transcript`] folds entries and events into what a face shows; [`service`]
 //! is the door.
 
@@ -24,6 +25,7 @@ pub mod message;
 mod path_text;
 pub mod question;
 pub mod service;
+pub mod todo;
 pub mod transcript;
 pub mod usage;
 
@@ -42,4 +44,5 @@ pub use service::{
     EventStream, OpenSession, Prompt, Service, ServiceError, SessionChange, SessionFilter, SessionInfo,
     Snapshot,
 };
+pub use todo::{TodoId, TodoItem, TodoList, TodoState};
 pub use usage::{Cost, Usage};

@@ -11,9 +11,11 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::bash::SharedShellState;
+use crate::edit::EditForm;
 use crate::instructions::Instructions;
 use crate::jobs::Jobs;
 use crate::memory::FileMemory;
+use crate::todo::TodoBoard;
 
 /// Something that a model can call.
 ///
@@ -76,6 +78,8 @@ pub struct Scene {
     pub may_read: Arc<dyn Fn(&Path) -> bool + Send + Sync>,
     /// Whether the model that called can look at pictures.
     pub images: ImageSupport,
+    /// The form in which the model that called writes its edits.
+    pub edit_form: EditForm,
     /// Texts as the model saw them.
     pub snapshots: Arc<dyn Snapshots>,
     /// What the person said to the question of this very call.
@@ -86,6 +90,8 @@ pub struct Scene {
     pub shell_state: Arc<SharedShellState>,
     /// Which instruction files the model has been shown.
     pub instructions: Arc<Instructions>,
+    /// What the agent means to do.
+    pub todos: Arc<TodoBoard>,
 }
 
 /// Whether a model can look at pictures.

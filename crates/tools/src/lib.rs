@@ -16,8 +16,8 @@
 //! runs commands; [`memory`] knows which files were read, [`instructions`] which
 //! instruction files were shown; [`picture`] makes pictures fit for models;
 //! `encoding` and `text` tell how a text is written down; `path`, `files`,
-//! `diff`, `change`, `walk`, `ignored`, `near` and `program` are what several
-//! tools share; [`user_tool`] makes tools of programs that users write.
+//! `diff`, `change`, `walk`, `ignored`, `deadline`, `crowd`, `listing`, `near` and
+//! `program` are what several tools share; [`user_tool`] makes tools of programs that users write.
 
 pub mod apply_patch;
 pub mod arguments;
@@ -26,6 +26,8 @@ pub mod bash;
 pub mod bound;
 mod change;
 pub mod contract;
+mod crowd;
+mod deadline;
 mod diff;
 pub mod edit;
 mod encoding;
@@ -39,6 +41,8 @@ mod ignored;
 pub mod instructions;
 mod job;
 pub mod jobs;
+mod list;
+mod listing;
 pub mod memory;
 mod near;
 mod path;
@@ -49,6 +53,8 @@ pub mod registry;
 mod schema;
 pub mod terminal;
 mod text;
+pub mod todo;
+mod tool_search;
 pub mod user_tool;
 mod walk;
 pub mod web_search;
@@ -65,3 +71,4 @@ pub use instructions::Instructions;
 pub use jobs::{JobSettings, Jobs};
 pub use memory::FileMemory;
 pub use registry::Registry;
+pub use todo::TodoBoard;

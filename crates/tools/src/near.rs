@@ -2,12 +2,14 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use tokio_util::sync::CancellationToken;
 
 use crate::contract::Scene;
+use crate::deadline::Stop;
+use crate::walk::{Hidden, Manner, Met};
 use crate::{path, walk};
 
 /// As many as are worth showing.
@@ -86,13 +88,14 @@ fn beside(missing: &Path, scene: &Scene) -> Vec<PathBuf> {
 /// Files of the same name, those first whose directories are most like the ones that were named.
 fn elsewhere(missing: &Path, scene: &Scene, cancel: &CancellationToken) -> Vec<PathBuf> {
     let Some(name) = missing.file_name() else { return Vec::new() };
-    let stop = cancel.child_token();
+    let (stop, met) = (Stop::default(), Arc::new(Met::default()));
+    let manner = Manner { hidden: Hidden::Visited, threads: 0 };
     let seen = AtomicUsize::new(0);
     let found: Mutex<Vec<PathBuf>> = Mutex::default();
-    let walked = walk::files(&path::followed(&scene.workspace), &stop, || {
+    let walked = walk::visit(&path::followed(&scene.workspace), manner, &met, &stop, || {
         Box::new(|entry| {
-            if seen.fetch_add(1, Ordering::Relaxed) >= SEARCHED {
-                stop.cancel();
+            if seen.fetch_add(1, Ordering::Relaxed) >= SEARCHED || cancel.is_cancelled() {
+                stop.set();
             } else if entry.file_name().eq_ignore_ascii_case(name) && (scene.may_read)(entry.path()) {
                 found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(entry.path().to_owned());
             }

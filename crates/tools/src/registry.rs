@@ -13,19 +13,24 @@ use crate::git::Git;
 use crate::glob::Glob;
 use crate::grep::Grep;
 use crate::job::JobTool;
+use crate::list::List;
 use crate::near;
 use crate::read::Read;
+use crate::todo::Todo;
+use crate::tool_search::ToolSearch;
 use crate::write::Write;
 
 /// Tools by name, in an order that does not change: it is part of what a provider caches.
 #[derive(Clone)]
 pub struct Registry {
     tools: Vec<(String, Arc<dyn Tool>)>,
+    /// Callable, but not told: only their names are, by the tool that finds them.
+    deferred: Vec<(String, Arc<dyn Tool>)>,
 }
 
 impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.tools.iter().map(|(name, _)| name)).finish()
+        f.debug_set().entries(self.all().map(|(name, _)| name)).finish()
     }
 }
 
@@ -47,6 +52,8 @@ impl Registry {
             Arc::new(JobTool),
             Arc::new(Glob),
             Arc::new(Grep),
+            Arc::new(List),
+            Arc::new(Todo),
             Arc::new(AskUser),
             Arc::new(Git),
         ])
@@ -61,17 +68,34 @@ impl Registry {
                 named.push((name, tool));
             }
         }
-        Self { tools: named }
+        Self { tools: named, deferred: Vec::new() }
+    }
+
+    /// With tools whose schemas are told only when the model asks for them. They can be called by
+    /// name at any time, so what a model is told of tools stays the same bytes for a whole session.
+    #[must_use]
+    pub fn deferred(mut self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
+        for tool in tools {
+            let name = tool.spec().name;
+            if self.all().all(|(known, _)| *known != name) {
+                self.deferred.push((name, tool));
+            }
+        }
+        self.tools.retain(|(name, _)| name != ToolSearch::NAME);
+        if !self.deferred.is_empty() {
+            let search = ToolSearch::over(self.deferred.iter().map(|(_, tool)| tool.spec()));
+            self.tools.push((ToolSearch::NAME.to_owned(), Arc::new(search)));
+        }
+        self
     }
 
     /// A tool by the name that a model wrote: exactly, or but for its case and its dashes.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
-        let exact = self.tools.iter().find(|(known, _)| known == name);
-        let similar = || self.tools.iter().find(|(known, _)| plain(known) == plain(name));
+        let exact = self.all().find(|(known, _)| known == name);
+        let similar = || self.all().find(|(known, _)| plain(known) == plain(name));
         // An edit under the name of another form is understood by the form that is offered.
-        let other =
-            || self.tools.iter().find(|(known, _)| form::is_name(&plain(name)) && form::is_name(known));
+        let other = || self.all().find(|(known, _)| form::is_name(&plain(name)) && form::is_name(known));
         exact.or_else(similar).or_else(other).map(|(_, tool)| tool)
     }
 
@@ -85,14 +109,13 @@ impl Registry {
     #[must_use]
     pub fn nearest(&self, name: &str) -> Vec<&str> {
         if let Some((_, meant)) = OTHER_NAMES.iter().find(|(other, _)| *other == plain(name)) {
-            return self
-                .tools
-                .iter()
-                .map(|(known, _)| known.as_str())
-                .filter(|known| known == meant)
-                .collect();
+            return self.all().map(|(known, _)| known.as_str()).filter(|known| known == meant).collect();
         }
-        near::nearest(&plain(name), self.tools.iter().map(|(known, _)| known.as_str()))
+        near::nearest(&plain(name), self.all().map(|(known, _)| known.as_str()))
+    }
+
+    fn all(&self) -> impl Iterator<Item = &(String, Arc<dyn Tool>)> {
+        self.tools.iter().chain(&self.deferred)
     }
 
     /// What a model is told that called a tool that is not there.
@@ -122,9 +145,9 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("find_files", "glob"),
     ("google", "web_search"),
     ("http_get", "webfetch"),
-    ("list", "read"),
-    ("list_directory", "read"),
-    ("ls", "read"),
+    ("list_dir", "list"),
+    ("list_directory", "list"),
+    ("ls", "list"),
     ("multi_edit", "edit"),
     ("open_file", "read"),
     ("read_file", "read"),
@@ -137,6 +160,10 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("str_replace", "edit"),
     ("str_replace_editor", "edit"),
     ("terminal", "bash"),
+    ("todo_write", "todo"),
+    ("todowrite", "todo"),
+    ("tree", "list"),
+    ("update_plan", "todo"),
     ("view", "read"),
     ("view_file", "read"),
     ("web_fetch", "webfetch"),

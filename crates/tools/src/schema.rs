@@ -37,6 +37,20 @@ pub(crate) fn required(schema: &Value) -> Vec<&str> {
 
 fn simplify(schema: &mut Value) {
     let Some(object) = schema.as_object_mut() else { return };
+    // An optional struct or enum is either that or null.
+    if let Some(Value::Array(choices)) = object.get("anyOf")
+        && let [one, null] = choices.as_slice()
+        && null.get("type").is_some_and(|kind| kind == "null")
+    {
+        let one = one.as_object().cloned().unwrap_or_default();
+        object.remove("anyOf");
+        for (key, value) in one {
+            object.entry(key).or_insert(value);
+        }
+    }
+    if let Some(Value::Array(values)) = object.get_mut("enum") {
+        values.retain(|value| !value.is_null());
+    }
     object.retain(|key, _| !NOISE.contains(&key.as_str()));
     // That a number without a sign is at least zero goes without saying.
     if object.get("minimum").and_then(Value::as_f64) == Some(0.0) {
@@ -72,6 +86,15 @@ mod tests {
         #[schemars(range(min = 1, max = 9))]
         count: Option<u64>,
         tags: Option<Vec<String>>,
+        mode: Option<Mode>,
+    }
+
+    #[derive(JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    #[expect(dead_code, reason = "only its schema is used")]
+    enum Mode {
+        Quick,
+        Whole,
     }
 
     #[test]
@@ -85,6 +108,7 @@ mod tests {
                     "limit": {"type": "integer"},
                     "count": {"type": "integer", "minimum": 1, "maximum": 9},
                     "tags": {"type": "array", "items": {"type": "string"}},
+                    "mode": {"type": "string", "enum": ["quick", "whole"]},
                 },
                 "required": ["path"],
             })

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use rein_protocol::event::PartKind;
 use rein_protocol::transcript::{CallItem, Item, Transcript};
-use rein_protocol::{Block, CallStatus, Content, Snapshot, Tier};
+use rein_protocol::{Block, CallStatus, Content, Snapshot, Tier, TodoList};
 
 use super::{Form, moment};
 use crate::error::CommandError;
@@ -117,6 +117,9 @@ pub(super) fn details(call: &CallItem) -> Vec<Detail> {
             Block::Diff { unified, .. } => Detail { language: "diff", text: unified.clone() },
             // The title has it already, and what it printed is below.
             Block::Command { .. } => continue,
+            Block::Todo { items } => {
+                Detail { language: "text", text: TodoList { items: items.clone() }.to_string() }
+            }
         });
     }
     let executed = call.started.as_ref().is_some_and(|intent| intent.tier() == Tier::Exec);

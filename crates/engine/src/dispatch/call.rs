@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 use rein_protocol::{
-    ArtifactId, CallResult, CallStatus, Content, Display, Effect, EntryBody, Intent, ToolCall, ToolInput,
+    ArtifactId, CallResult, CallStatus, Content, Display, Effect, EntryBody, Intent, ToolCall,
 };
 use rein_tools::{Complaint, Outcome, Plan, Scene, arguments};
 
@@ -207,10 +207,7 @@ async fn plan_in_order(desk: &Desk, call: &ToolCall, place: &Place) -> Result<Bo
 async fn plan(desk: &Desk, call: &ToolCall) -> Result<Box<dyn Plan>, Complaint> {
     let tools = &desk.bench.tools;
     let Some(tool) = tools.get(&call.tool) else { return Err(tools.unknown(&call.tool)) };
-    match &call.input {
-        ToolInput::Json { value } => tool.plan(value.clone(), &desk.bench.scene).await,
-        ToolInput::Malformed { text, error } => Err(arguments::malformed(text, error, &tool.spec())),
-    }
+    tool.plan(arguments::read(&call.input, &tool.spec())?, &desk.bench.scene).await
 }
 
 /// Runs what was allowed, shows what it prints, and stops it when told to.

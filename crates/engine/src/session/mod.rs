@@ -83,11 +83,13 @@ fn workbench(parts: &Parts, session: &SessionId, workspace: &Path, transcript: &
         command_timeout: parts.options.settings.command_timeout,
         may_read: gatekeeper::read_filter(&parts.options, workspace),
         images: rein_tools::ImageSupport::Refused,
+        edit_form: rein_tools::EditForm::default(),
         snapshots: Arc::new(rein_tools::NoSnapshots),
         said: None,
         jobs: Arc::default(),
         shell_state: Arc::default(),
         instructions: Arc::default(),
+        todos: Arc::new(crate::remember::todos_of(transcript)),
     };
     let today = jiff::Zoned::now().strftime("%Y-%m-%d").to_string();
     Workbench {

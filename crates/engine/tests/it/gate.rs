@@ -73,7 +73,10 @@ async fn a_search_does_not_show_what_may_not_be_read() {
     let deny = Rule::parse("read:.env", Action::Deny, "--deny").unwrap();
     let project = Project::new().file(".env", "TOKEN=1\n").file("a.txt", "TOKEN here\n");
     let script = Script::new()
-        .turn(Turn::call("grep", json!({"pattern": "TOKEN"})).and_call("glob", json!({"pattern": "**/*"})))
+        .turn(
+            Turn::call("grep", json!({"pattern": "TOKEN", "hidden": true}))
+                .and_call("glob", json!({"pattern": "**/*", "hidden": true})),
+        )
         .turn(Turn::text("done"));
     let stage = Stage::with(project, script, Setup::default().rules(LayerKind::User, vec![deny])).await;
     stage.run("go").await;

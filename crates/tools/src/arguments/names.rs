@@ -25,12 +25,21 @@ const OTHER_NAMES: &[(&str, &[&str])] = &[
         ],
     ),
     ("content", &["contents", "file_content", "file_text", "text"]),
+    ("text", &["content", "task", "title"]),
+    ("items", &["list", "plan", "tasks", "todos"]),
+    ("state", &["status"]),
+    ("type", &["file_type"]),
+    ("mode", &["output_mode"]),
+    ("multiline", &["multi_line"]),
+    ("hidden", &["include_hidden"]),
+    ("depth", &["max_depth"]),
     ("old", &["find", "old_str", "old_string", "old_text", "search"]),
     ("new", &["new_str", "new_string", "new_text", "replace", "replacement"]),
     ("replace_all", &["all", "global"]),
     ("command", &["cmd", "script", "shell_command"]),
     ("timeout", &["timeout_seconds", "timeout_secs", "timeout_s"]),
     ("pattern", &["glob_pattern", "query", "regex", "search_pattern"]),
+    ("query", &["keywords", "names", "search_query"]),
     ("glob", &["file_pattern", "include", "include_pattern"]),
     ("case_insensitive", &["_i", "i", "ignore_case"]),
     ("context", &["_c", "context_lines"]),
@@ -45,13 +54,29 @@ const OTHER_NAMES: &[(&str, &[&str])] = &[
 /// Words about the call that change nothing about it, which models add by habit.
 const REMARKS: &[&str] = &["comment", "description", "explanation", "reason", "thought"];
 
-/// Brings every field under its own name, and says what is left over.
-pub(super) fn settle(given: Map<String, Value>, schema: &Value) -> (Map<String, Value>, Vec<String>) {
+/// What models write for the value of an enumeration, and what they mean.
+const OTHER_VALUES: &[(&str, &[&str])] = &[
+    ("lines", &["content", "matches"]),
+    ("files", &["files_only", "files_with_matches", "filenames"]),
+    ("counts", &["count"]),
+    ("pending", &["not_started", "open", "todo"]),
+    ("active", &["in_progress", "started"]),
+    ("done", &["complete", "completed", "finished"]),
+    ("dropped", &["abandoned", "canceled", "cancelled", "deleted"]),
+];
+
+/// Brings every field under its own name, and says what is left over. `at` is where the object is.
+pub(super) fn settle(
+    at: &str,
+    given: Map<String, Value>,
+    schema: &Value,
+    problems: &mut Vec<String>,
+) -> Map<String, Value> {
     let (known, other): (Vec<_>, Vec<_>) = given
         .into_iter()
         .partition(|(name, _)| schema::properties(schema).is_some_and(|all| all.contains_key(name)));
     let mut fields: Map<String, Value> = known.into_iter().collect();
-    let mut problems = Vec::new();
+    let is_open = schema.get("additionalProperties").is_some_and(|more| *more != Value::Bool(false));
     for (name, value) in other {
         match meant(&name, schema) {
             Some(meant) if fields.get(meant).is_none_or(Value::is_null) => {
@@ -59,13 +84,26 @@ pub(super) fn settle(given: Map<String, Value>, schema: &Value) -> (Map<String, 
             }
             Some(meant) if fields.get(meant) == Some(&value) => {}
             Some(meant) => {
-                problems.push(format!("`{name}`: is another name of `{meant}`, which is given too"))
+                problems.push(format!("`{at}{name}`: is another name of `{at}{meant}`, which is given too"));
+            }
+            None if is_open => {
+                fields.insert(name, value);
             }
             None if value.is_null() || REMARKS.contains(&snake_case(&name).as_str()) => {}
-            None => problems.push(unknown_field(&name, schema)),
+            None => problems.push(unknown_field(at, &name, schema)),
         }
     }
-    (fields, problems)
+    fields
+}
+
+/// The value of an enumeration that a word stands for.
+pub(super) fn meant_value<'a>(word: &str, values: &'a [Value]) -> Option<&'a Value> {
+    let plain = snake_case(word);
+    let canonical =
+        OTHER_VALUES.iter().find(|(_, others)| others.contains(&plain.as_str())).map(|(value, _)| *value);
+    let spelled = |value: &&Value| value.as_str().is_some_and(|value| snake_case(value) == plain);
+    let named = |value: &&Value| canonical.is_some() && value.as_str() == canonical;
+    values.iter().find(spelled).or_else(|| values.iter().find(named))
 }
 
 /// The field that a name stands for, if the tool has it.

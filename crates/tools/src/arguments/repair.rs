@@ -2,10 +2,64 @@
 
 use serde_json::{Number, Value};
 
-use super::{kind_with_article, quote};
+use super::{kind, kind_with_article, lenient, names, object, quote};
 
-/// The value as the property wants it, or what is wrong with it.
-pub(super) fn fit(name: &str, value: Value, property: &Value) -> Result<Value, String> {
+/// The value as the property wants it; if it cannot be, that is told. `at` is where it is.
+pub(super) fn fit(
+    at: &str,
+    name: &str,
+    value: Value,
+    property: &Value,
+    problems: &mut Vec<String>,
+) -> Option<Value> {
+    match property.get("type").and_then(Value::as_str) {
+        Some("array") => list(at, value, property, problems),
+        Some("object") => match as_object(value) {
+            Ok(fields) => {
+                Some(Value::Object(object::fit(&format!("{at}."), fields, &open(property), problems)))
+            }
+            Err(value) => {
+                problems.push(format!("`{at}`: must be an object, not {}", shown(&value)));
+                None
+            }
+        },
+        _ => match scalar(name, value, property) {
+            Ok(value) => Some(value),
+            Err(problem) => {
+                problems.push(format!("`{at}`: {problem}"));
+                None
+            }
+        },
+    }
+}
+
+/// An object that says nothing of its fields may have any.
+fn open(property: &Value) -> Value {
+    let mut schema = property.clone();
+    if let Some(schema) = schema.as_object_mut()
+        && !schema.contains_key("properties")
+    {
+        schema.insert("additionalProperties".to_owned(), Value::Bool(true));
+    }
+    schema
+}
+
+fn as_object(value: Value) -> Result<serde_json::Map<String, Value>, Value> {
+    match value {
+        Value::Object(fields) => Ok(fields),
+        Value::String(text) => match serde_json::from_str(&text) {
+            Ok(Value::Object(fields)) => Ok(fields),
+            Ok(_) => Err(Value::String(text)),
+            Err(_) => lenient::object(&text).ok_or(Value::String(text)),
+        },
+        value => Err(value),
+    }
+}
+
+fn scalar(name: &str, value: Value, property: &Value) -> Result<Value, String> {
+    if let Some(values) = property.get("enum").and_then(Value::as_array) {
+        return one_of(value, values);
+    }
     let wanted = property.get("type").and_then(Value::as_str).unwrap_or_default();
     let fitted = match (wanted, value) {
         ("string", value) => text(name, value),
@@ -15,18 +69,24 @@ pub(super) fn fit(name: &str, value: Value, property: &Value) -> Result<Value, S
             "false" => Ok(Value::Bool(false)),
             _ => Err(Value::String(text)),
         },
-        ("boolean", value @ Value::Bool(_)) | ("object", value @ Value::Object(_)) => Ok(value),
-        ("array", value) => return list(value, property),
-        ("object", Value::String(text)) => match serde_json::from_str(&text) {
-            Ok(value @ Value::Object(_)) => Ok(value),
-            _ => Err(Value::String(text)),
-        },
-        ("boolean" | "object", value) => Err(value),
+        ("boolean", value @ Value::Bool(_)) => Ok(value),
+        ("boolean", value) => Err(value),
         (_, value) => Ok(value),
     };
     let fitted =
         fitted.map_err(|value| format!("must be {}, not {}", kind_with_article(property), shown(&value)))?;
     in_range(fitted, property)
+}
+
+fn one_of(value: Value, values: &[Value]) -> Result<Value, String> {
+    if values.contains(&value) {
+        return Ok(value);
+    }
+    if let Some(meant) = value.as_str().and_then(|word| names::meant_value(word, values)) {
+        return Ok(meant.clone());
+    }
+    let all: Vec<String> = values.iter().map(Value::to_string).collect();
+    Err(format!("must be one of {}, not {}", all.join(", "), shown(&value)))
 }
 
 fn text(name: &str, value: Value) -> Result<Value, Value> {
@@ -86,28 +146,43 @@ fn whole(number: &Number) -> Option<Value> {
     (float.fract() == 0.0 && float.abs() < 1e15).then(|| Value::from(float as i64))
 }
 
-fn list(value: Value, property: &Value) -> Result<Value, String> {
+fn list(at: &str, value: Value, property: &Value, problems: &mut Vec<String>) -> Option<Value> {
+    let item = property.get("items");
+    let wants_objects = item.is_some_and(|item| kind(item) == "object");
     let items = match value {
         Value::Array(items) => items,
         Value::String(text) => match serde_json::from_str(&text) {
             Ok(Value::Array(items)) => items,
+            Ok(value @ Value::Object(_)) if wants_objects => vec![value],
             _ => vec![Value::String(text)],
         },
         value @ (Value::Bool(_) | Value::Number(_)) => vec![value],
-        value => return Err(format!("must be a list, not {}", shown(&value))),
+        value @ Value::Object(_) if wants_objects => vec![value],
+        value => {
+            problems.push(format!("`{at}`: must be a list, not {}", shown(&value)));
+            return None;
+        }
     };
-    let Some(item) = property.get("items") else { return Ok(Value::Array(items)) };
-    let fitted: Result<Vec<Value>, String> = items
-        .into_iter()
-        .enumerate()
-        .map(|(index, value)| {
-            let before = shown(&value);
-            fit("", value, item).map_err(|_| {
-                format!("must be a list of {}s, item {} is {before}", super::kind(item), index + 1)
-            })
-        })
-        .collect();
-    fitted.map(Value::Array)
+    let Some(item) = item else { return Some(Value::Array(items)) };
+    let before = problems.len();
+    let mut fitted = Vec::with_capacity(items.len());
+    for (index, value) in items.into_iter().enumerate() {
+        // A field of an item is told by its own name; an item that is no object, by the list.
+        if wants_objects {
+            fitted.extend(fit(&format!("{at}[{index}]"), "", value, item, problems));
+            continue;
+        }
+        let given = shown(&value);
+        match fit(at, "", value, item, &mut Vec::new()) {
+            Some(value) => fitted.push(value),
+            None => problems.push(format!(
+                "`{at}`: must be a list of {}s, item {} is {given}",
+                kind(item),
+                index + 1
+            )),
+        }
+    }
+    (problems.len() == before).then_some(Value::Array(fitted))
 }
 
 fn in_range(value: Value, property: &Value) -> Result<Value, String> {

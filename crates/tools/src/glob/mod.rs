@@ -1,10 +1,12 @@
 //! `glob`: files by name, newest first.
 
+mod report;
+
 use std::cmp::Reverse;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
-use std::time::SystemTime;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use rein_protocol::{Display, Effect, Intent, ToolSpec};
@@ -14,12 +16,13 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments;
-use crate::change::near_files;
 use crate::contract::{Complaint, Outcome, Output, Plan, Scene, Tool};
-use crate::files::{self, LoadError, refusal};
-use crate::path::{Place, shown};
+use crate::crowd::Crowd;
+use crate::deadline::{self, Ended, Stop};
+use crate::files::refusal;
+use crate::path::Place;
 use crate::schema;
-use crate::walk::{self, Filter, Walked};
+use crate::walk::{self, Filter, Hidden, Manner, Met};
 
 /// Files that are shown.
 const SHOWN: usize = 100;
@@ -33,8 +36,8 @@ pub(crate) struct Glob;
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
     pattern: String,
-    /// Directory to search, the workspace by default.
     path: Option<String>,
+    hidden: Option<bool>,
 }
 
 #[async_trait]
@@ -61,8 +64,10 @@ impl Tool for Glob {
             "." => format!("glob {pattern}"),
             elsewhere => format!("glob {pattern} in {elsewhere}"),
         };
+        let manner = Manner { hidden: Hidden::asked(arguments.hidden, Some(&filter)), threads: 0 };
         let effects = vec![Effect::Read { path: place.path.clone() }];
-        Ok(Box::new(Finding { intent: Intent { effects, display: Display::titled(title) }, place, filter }))
+        let intent = Intent { effects, display: Display::titled(title) };
+        Ok(Box::new(Finding { intent, place, filter, manner, limit: deadline::SEARCH }))
     }
 }
 
@@ -85,6 +90,8 @@ struct Finding {
     intent: Intent,
     place: Place,
     filter: Filter,
+    manner: Manner,
+    limit: Duration,
 }
 
 #[async_trait]
@@ -99,108 +106,84 @@ impl Plan for Finding {
         output: &mut dyn Output,
         cancel: &CancellationToken,
     ) -> Outcome {
-        let display = self.intent.display;
-        if let Err(message) = self.place.still_leads_here(scene) {
+        let Self { intent, place, filter, manner, limit } = *self;
+        let display = intent.display;
+        if let Err(message) = place.still_leads_here(scene) {
             return Outcome::failed(display, message);
         }
-        let root = self.place.path.clone();
-        if let Err(message) = must_be_directory(&self.place, scene) {
+        if let Err(message) = walk::must_be_directory(&place, "Give a directory as `path`.", scene) {
             return Outcome::failed(display, message);
         }
-        let stop = cancel.child_token();
-        let _stop_guard = stop.clone().drop_guard();
-        let (filter, inner_scene) = (self.filter, scene.clone());
-        let finding = tokio::task::spawn_blocking(move || find(&root, &filter, &inner_scene, &stop));
-        // A file system may not answer; then the thread ends when it does.
-        let found = tokio::select! {
-            biased;
-            () = cancel.cancelled() => return Outcome::interrupted(display),
-            found = finding => found,
-        };
-        let found = match found {
-            Ok(Ok(found)) => found,
-            Ok(Err(error)) => return Outcome::failed(display, refusal(&self.place.shown, &error)),
-            Err(_) => return Outcome::failed(display, "The search failed because of an internal error."),
-        };
-        for file in &found.files {
-            output.write(format!("{}\n", shown(file, &scene.workspace)).as_bytes());
-        }
-        let summary = format!("{} files", found.total);
-        Outcome::completed(display.with_summary(summary)).with_trailer(trailer(&found))
-    }
-}
-
-fn must_be_directory(place: &Place, scene: &Scene) -> Result<(), String> {
-    let shown = &place.shown;
-    match files::open(&place.path) {
-        Err(LoadError::Directory) => Ok(()),
-        Err(LoadError::Missing) => Err(format!("{shown} does not exist.{}", near_files(&place.path, scene))),
-        Err(LoadError::Io(error)) => Err(refusal(shown, &error)),
-        Ok(_) | Err(LoadError::Special(_) | LoadError::TooLarge(_)) => {
-            Err(format!("{shown} is a file. Give a directory as `path`."))
+        let found: Arc<Mutex<Found>> = Arc::default();
+        let met: Arc<Met> = Arc::default();
+        let (inner_scene, inner_found, inner_met) = (scene.clone(), Arc::clone(&found), Arc::clone(&met));
+        let root = place.path.clone();
+        let ended = deadline::run(limit, cancel, move |stop| {
+            find(&root, &filter, manner, &inner_scene, &inner_found, &inner_met, stop)
+        })
+        .await;
+        let mut found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
+        newest_first(&mut found.files);
+        match ended {
+            Ended::Failed(error) => Outcome::failed(display, refusal(&place.shown, &error)),
+            Ended::Broken => Outcome::failed(display, "The search failed because of an internal error."),
+            Ended::Interrupted => {
+                report::write(&found, scene, output);
+                Outcome::interrupted(display)
+            }
+            Ended::Whole | Ended::Late(_) => {
+                report::write(&found, scene, output);
+                let summary = format!("{} files", found.total);
+                let trailer = report::trailer(&found, &met, &place.shown, &ended, scene);
+                Outcome::completed(display.with_summary(summary)).with_trailer(trailer)
+            }
         }
     }
-}
-
-fn trailer(found: &Found) -> Option<String> {
-    let mut notes = Vec::new();
-    if found.total == 0 {
-        notes.push("no files match; files that git ignores are not searched".to_owned());
-    } else if found.total > found.files.len() {
-        let (newest, total) = (found.files.len(), found.total);
-        notes.push(format!("the newest {newest} of {total} files; use a narrower pattern or path"));
-    }
-    notes.extend(found.walked.notes(found.left_out));
-    (!notes.is_empty()).then(|| format!("[{}]", notes.join("; ")))
 }
 
 /// A file and when it was changed; the newest is the least.
 type Aged = (Reverse<SystemTime>, PathBuf);
 
 /// What was found.
+#[derive(Default)]
 struct Found {
-    /// The newest.
-    files: Vec<PathBuf>,
+    /// The newest, and some more until they are put in order.
+    files: Vec<Aged>,
     /// How many there were in all.
     total: usize,
-    /// How many may not be seen.
-    left_out: usize,
-    walked: Walked,
+    crowd: Crowd,
 }
 
-#[derive(Default)]
-struct Gathered {
-    files: Vec<Aged>,
-    total: usize,
-    left_out: usize,
-}
-
-fn find(root: &Path, filter: &Filter, scene: &Scene, cancel: &CancellationToken) -> io::Result<Found> {
-    let gathered: Mutex<Gathered> = Mutex::default();
-    let walked = walk::files(root, cancel, || {
-        Box::new(|entry| {
+fn find(
+    root: &Path,
+    filter: &Filter,
+    manner: Manner,
+    scene: &Scene,
+    found: &Mutex<Found>,
+    met: &Arc<Met>,
+    stop: &Stop,
+) -> io::Result<()> {
+    walk::visit(root, manner, met, stop, || {
+        Box::new(move |entry| {
             let relative = entry.path().strip_prefix(root).unwrap_or(entry.path());
             if !filter.accepts(relative) {
                 return;
             }
             if !(scene.may_read)(entry.path()) {
-                gathered.lock().unwrap_or_else(PoisonError::into_inner).left_out += 1;
+                met.leave_out();
                 return;
             }
             let modified = entry.metadata().ok().and_then(|metadata| metadata.modified().ok());
             let file = (Reverse(modified.unwrap_or(SystemTime::UNIX_EPOCH)), entry.path().to_owned());
-            let mut gathered = gathered.lock().unwrap_or_else(PoisonError::into_inner);
-            gathered.files.push(file);
-            gathered.total += 1;
-            if gathered.files.len() > KEPT {
-                newest_first(&mut gathered.files);
+            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+            found.files.push(file);
+            found.total += 1;
+            found.crowd.add(relative, 1);
+            if found.files.len() > KEPT {
+                newest_first(&mut found.files);
             }
         })
-    })?;
-    let Gathered { mut files, total, left_out } =
-        gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
-    newest_first(&mut files);
-    Ok(Found { files: files.into_iter().map(|(_, path)| path).collect(), total, left_out, walked })
+    })
 }
 
 /// Files of one time are in the order of their paths.

@@ -1,9 +1,15 @@
 //! `grep`: lines by their content, grouped by file.
 
+mod collect;
+mod kinds;
+mod pattern;
+mod report;
 mod search;
 mod window;
 
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use rein_protocol::{Display, Effect, Intent, ToolSpec};
@@ -13,14 +19,17 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments;
-use crate::bound::OUTPUT_BYTES;
 use crate::change::near_files;
 use crate::contract::{Complaint, Outcome, Output, Plan, Scene, Tool};
+use crate::deadline::{self, Ended};
 use crate::files::{self, LoadError, refusal};
 use crate::path::{Source, shown};
 use crate::schema;
-use crate::walk::Filter;
-use search::{Binary, Case, Found, Query, Syntax};
+use crate::walk::{Filter, Hidden, Manner, Met};
+use collect::Show;
+use kinds::Kind;
+use pattern::{Case, Reach, Syntax};
+use search::{Binary, Found, Order, Query};
 
 /// Lines around a match that can be asked for.
 const MOST_CONTEXT: usize = 20;
@@ -31,15 +40,31 @@ pub(crate) struct Grep;
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Arguments {
     pattern: String,
-    /// The workspace by default.
     path: Option<String>,
-    /// Only files like *.rs.
+    /// Only files like *.rs, !*.md.
     glob: Option<String>,
-    case_insensitive: Option<bool>,
-    /// Lines to show around each match.
+    /// Only files of a type: rust, py, js …
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    mode: Option<Mode>,
+    /// Lines around each match.
     context: Option<usize>,
-    /// Take pattern as plain text.
+    case_insensitive: Option<bool>,
+    /// Pattern is plain text.
     literal: Option<bool>,
+    /// `.` matches line ends.
+    multiline: Option<bool>,
+    hidden: Option<bool>,
+    /// Newest files first.
+    newest: Option<bool>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Mode {
+    Lines,
+    Files,
+    Counts,
 }
 
 #[async_trait]
@@ -55,11 +80,6 @@ impl Tool for Grep {
     async fn plan(&self, arguments: Value, scene: &Scene) -> Result<Box<dyn Plan>, Complaint> {
         let arguments: Arguments = arguments::parse("grep", arguments)?;
         let source = Source::find(arguments.path.as_deref().unwrap_or("."), scene)?;
-        let syntax = if arguments.literal == Some(true) { Syntax::Literal } else { Syntax::Regex };
-        let case = if arguments.case_insensitive == Some(true) { Case::Insensitive } else { Case::Sensitive };
-        let (matcher, weight) = search::matcher(&arguments.pattern, syntax, case)?;
-        let filter = arguments.glob.as_deref().map(|glob| Filter::new("glob", glob)).transpose()?;
-        let context = arguments.context.unwrap_or(0).min(MOST_CONTEXT);
         let title = match source.shown().as_str() {
             "." => format!("grep {}", arguments.pattern),
             place => format!("grep {} in {place}", arguments.pattern),
@@ -69,15 +89,39 @@ impl Tool for Grep {
             // What a program printed is searched whatever it is.
             Source::Artifact(_) => (Vec::new(), Binary::Searched),
         };
-        let query = Query { matcher, weight, filter, context, binary };
-        Ok(Box::new(Searching { intent: Intent { effects, display: Display::titled(title) }, source, query }))
+        let query = query(&arguments, binary)?;
+        let intent = Intent { effects, display: Display::titled(title) };
+        Ok(Box::new(Searching { intent, source, query, limit: deadline::SEARCH }))
     }
+}
+
+fn query(arguments: &Arguments, binary: Binary) -> Result<Query, Complaint> {
+    let syntax = if arguments.literal == Some(true) { Syntax::Literal } else { Syntax::Regex };
+    let case = if arguments.case_insensitive == Some(true) { Case::Insensitive } else { Case::Sensitive };
+    let reach = if arguments.multiline == Some(true) { Reach::File } else { Reach::Line };
+    let (matcher, weight) = pattern::matcher(&arguments.pattern, syntax, case, reach)?;
+    let filter = arguments.glob.as_deref().map(|glob| Filter::new("glob", glob)).transpose()?;
+    let kind = arguments.kind.as_deref().map(Kind::find).transpose()?;
+    let show = match arguments.mode {
+        None | Some(Mode::Lines) => Show::Lines,
+        Some(Mode::Files) => Show::Files,
+        Some(Mode::Counts) => Show::Counts,
+    };
+    let order = match (arguments.newest, show) {
+        (Some(true), _) => Order::Newest,
+        (_, Show::Counts) => Order::Most,
+        (_, Show::Lines | Show::Files) => Order::Path,
+    };
+    let context = if show == Show::Lines { arguments.context.unwrap_or(0).min(MOST_CONTEXT) } else { 0 };
+    let manner = Manner { hidden: Hidden::asked(arguments.hidden, filter.as_ref()), threads: 0 };
+    Ok(Query { matcher, weight, filter, kind, context, binary, show, order, manner })
 }
 
 struct Searching {
     intent: Intent,
     source: Source,
     query: Query,
+    limit: Duration,
 }
 
 #[async_trait]
@@ -92,37 +136,41 @@ impl Plan for Searching {
         output: &mut dyn Output,
         cancel: &CancellationToken,
     ) -> Outcome {
-        let display = self.intent.display;
-        let root = match self.source.open(scene).await {
+        let Self { intent, source, query, limit } = *self;
+        let display = intent.display;
+        let root = match source.open(scene).await {
             Ok(root) => root,
             Err(message) => return Outcome::failed(display, message),
         };
-        if let Err(message) = must_be_searchable(&root, &self.source.shown(), scene) {
+        if let Err(message) = must_be_searchable(&root, &source.shown(), scene) {
             return Outcome::failed(display, message);
         }
-        let stop = cancel.child_token();
-        let _stop_guard = stop.clone().drop_guard();
-        let (query, inner_scene) = (self.query, scene.clone());
-        let searching =
-            tokio::task::spawn_blocking(move || search::search(&root, &query, &inner_scene, &stop));
-        // Nothing stops a matcher within a line; then the thread ends after it.
-        let found = tokio::select! {
-            biased;
-            () = cancel.cancelled() => return Outcome::interrupted(display),
-            found = searching => found,
-        };
-        let found = match found {
-            Ok(Ok(found)) => found,
-            Ok(Err(error)) => return Outcome::failed(display, refusal(&self.source.shown(), &error)),
-            Err(_) => return Outcome::failed(display, "The search failed because of an internal error."),
-        };
-        let name = |path: &Path| match &self.source {
-            Source::Artifact(_) => self.source.shown(),
+        let show = query.show;
+        let found: Arc<Mutex<Found>> = Arc::default();
+        let met: Arc<Met> = Arc::default();
+        let (inner_scene, inner_found, inner_met) = (scene.clone(), Arc::clone(&found), Arc::clone(&met));
+        let ended = deadline::run(limit, cancel, move |stop| {
+            search::search(&root, &query, &inner_scene, &inner_found, &inner_met, stop)
+        })
+        .await;
+        let found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
+        let name = |path: &Path| match &source {
+            Source::Artifact(_) => source.shown(),
             Source::Place(_) => shown(path, &scene.workspace),
         };
-        let written = write(&found, name, output);
-        let summary = format!("{} matches in {} files", found.matches, found.files);
-        Outcome::completed(display.with_summary(summary)).with_trailer(trailer(&found, written))
+        match ended {
+            Ended::Failed(error) => Outcome::failed(display, refusal(&source.shown(), &error)),
+            Ended::Broken => Outcome::failed(display, "The search failed because of an internal error."),
+            Ended::Interrupted => {
+                report::write(&found, show, name, scene, output);
+                Outcome::interrupted(display)
+            }
+            Ended::Whole | Ended::Late(_) => {
+                let written = report::write(&found, show, name, scene, output);
+                let trailer = report::trailer((&found, show, written), &met, &source.shown(), &ended, scene);
+                Outcome::completed(display.with_summary(report::summary(&found, show))).with_trailer(trailer)
+            }
+        }
     }
 }
 
@@ -135,48 +183,4 @@ fn must_be_searchable(root: &Path, shown: &str, scene: &Scene) -> Result<(), Str
         }
         Err(LoadError::Io(error)) => Err(refusal(shown, &error)),
     }
-}
-
-/// Writes what was found as far as it fits; returns how many matches that were.
-fn write(found: &Found, name: impl Fn(&Path) -> String, output: &mut dyn Output) -> usize {
-    let mut room = OUTPUT_BYTES;
-    let mut matches = 0;
-    for (index, (path, hits)) in found.kept.iter().enumerate() {
-        let separator = if index == 0 { "" } else { "\n" };
-        let mut text = format!("{separator}{}\n", name(path));
-        let mut shown = 0;
-        for line in &hits.lines {
-            // A rough bound is good enough to decide what not to show any more.
-            if matches + shown >= search::SHOWN_MATCHES || text.len() + line.text.len() > room {
-                break;
-            }
-            text.push_str(&line.text);
-            text.push('\n');
-            shown += usize::from(line.is_match);
-        }
-        if shown == 0 {
-            break;
-        }
-        matches += shown;
-        room = room.saturating_sub(text.len());
-        output.write(text.as_bytes());
-    }
-    matches
-}
-
-fn trailer(found: &Found, written: usize) -> Option<String> {
-    let mut notes = Vec::new();
-    if found.matches == 0 {
-        notes.push("no matches; files that git ignores and binary files are not searched".to_owned());
-    } else if written < found.matches {
-        notes.push(format!(
-            "{written} of {} matches in {} files; narrow pattern, path or glob to see the others",
-            found.matches, found.files
-        ));
-    }
-    if found.unsearched > 0 {
-        notes.push(format!("{} files could not be searched", found.unsearched));
-    }
-    notes.extend(found.walked.notes(found.left_out));
-    (!notes.is_empty()).then(|| format!("[{}]", notes.join("; ")))
 }

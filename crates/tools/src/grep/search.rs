@@ -4,23 +4,24 @@
 //! Everything is searched, so that the count is true, but only as much is kept
 //! as can be shown.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use grep_matcher::Matcher;
-use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkFinish, SinkMatch};
-use tokio_util::sync::CancellationToken;
+use grep_regex::RegexMatcher;
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 
-use super::window::around;
-use crate::contract::{Complaint, Scene};
-use crate::files;
-use crate::walk::{self, Filter, Walked};
-
-/// Matches that are shown.
-pub(super) const SHOWN_MATCHES: usize = 100;
+use super::collect::{Collector, Hits, SHOWN_MATCHES, Show, stopped};
+use super::kinds::Kind;
+use super::pattern::Weight;
+use crate::contract::Scene;
+use crate::crowd::Crowd;
+use crate::deadline::Stop;
+use crate::walk::{self, Filter, Manner, Met};
 
 /// Memory for one file: a file with a longer line cannot be searched.
 const HEAP: usize = 64 * 1024 * 1024;
@@ -29,29 +30,17 @@ const HEAP: usize = 64 * 1024 * 1024;
 /// size times that of the line.
 const HEAVY_HEAP: usize = 256 * 1024;
 
-/// Bytes that a pattern may need once it is compiled.
-const PATTERN_BYTES: usize = 2 * 1024 * 1024;
-
-/// Bytes beyond which a pattern is heavy, not counting that a letter can be one of many.
-const HEAVY_BYTES: usize = 64 * 1024;
-
-/// Memory in which a matcher keeps what it worked out, on each thread.
-const CACHE_BYTES: usize = 16 * 1024 * 1024;
-
 /// What is looked for.
 pub(super) struct Query {
     pub(super) matcher: RegexMatcher,
     pub(super) weight: Weight,
     pub(super) filter: Option<Filter>,
+    pub(super) kind: Option<Kind>,
     pub(super) context: usize,
     pub(super) binary: Binary,
-}
-
-/// How much work a pattern is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Weight {
-    Light,
-    Heavy,
+    pub(super) show: Show,
+    pub(super) order: Order,
+    pub(super) manner: Manner,
 }
 
 /// What happens to a file that is no text.
@@ -61,11 +50,30 @@ pub(super) enum Binary {
     Searched,
 }
 
+/// Which file comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// By its path.
+    Path,
+    /// By when it was changed.
+    Newest,
+    /// By how many matches it has.
+    Most,
+}
+
+/// The place of a file among others; all of one search have the same kind.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Path,
+    Newest(Reverse<SystemTime>),
+    Most(Reverse<usize>),
+}
+
 /// What was found.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// The first files with matches.
-    pub(super) kept: BTreeMap<PathBuf, Hits>,
+    kept: BTreeMap<(Rank, PathBuf), Hits>,
     kept_matches: usize,
     /// All matches.
     pub(super) matches: usize,
@@ -73,108 +81,97 @@ pub(super) struct Found {
     pub(super) files: usize,
     /// Files that could not be searched.
     pub(super) unsearched: usize,
-    /// Files that may not be seen.
-    pub(super) left_out: usize,
-    pub(super) walked: Walked,
+    /// Files that are no text.
+    pub(super) binary: usize,
+    /// Those of them that have matches, as far as one looked.
+    pub(super) binary_matching: usize,
+    /// Where the matches are.
+    pub(super) crowd: Crowd,
 }
 
-/// What was found in one file.
-#[derive(Debug, Default)]
-pub(super) struct Hits {
-    pub(super) lines: Vec<HitLine>,
-    kept_matches: usize,
-    matches: usize,
-    is_binary: bool,
-}
-
-/// A line to show.
-#[derive(Debug)]
-pub(super) struct HitLine {
-    pub(super) text: String,
-    pub(super) is_match: bool,
-}
-
-/// How a pattern is to be understood.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Syntax {
-    Regex,
-    Literal,
-}
-
-/// Whether capital letters count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Case {
-    Sensitive,
-    Insensitive,
-}
-
-/// Makes a matcher of what a model wrote.
-pub(super) fn matcher(
-    pattern: &str,
-    syntax: Syntax,
-    case: Case,
-) -> Result<(RegexMatcher, Weight), Complaint> {
-    if pattern.is_empty() {
-        return Err(Complaint("`pattern` is empty. Give what to search for.".to_owned()));
+impl Found {
+    /// The first files with matches, in order.
+    pub(super) fn first(&self) -> impl Iterator<Item = (&Path, &Hits)> {
+        self.kept.iter().map(|((_, path), hits)| (path.as_path(), hits))
     }
-    let mut builder = RegexMatcherBuilder::new();
-    builder
-        .multi_line(true)
-        .case_insensitive(case == Case::Insensitive)
-        .dfa_size_limit(CACHE_BYTES)
-        .fixed_strings(syntax == Syntax::Literal);
-    // Without line ends in it a match is in one line, and large files need not be held in memory.
-    if !spans_lines(pattern, syntax) {
-        builder.line_terminator(Some(b'\n'));
-    }
-    builder.size_limit(HEAVY_BYTES);
-    let is_light =
-        builder.unicode(false).build(pattern).is_ok() || builder.unicode(true).build(pattern).is_ok();
-    let weight = if is_light { Weight::Light } else { Weight::Heavy };
-    match builder.unicode(true).size_limit(PATTERN_BYTES).build(pattern) {
-        Ok(matcher) => Ok((matcher, weight)),
-        Err(error) if error.to_string().contains("size limit") => Err(Complaint(format!(
-            "`pattern` needs more than {PATTERN_BYTES} bytes when compiled, which is the limit. \
-             Use smaller counts in {{}}, or a shorter pattern."
-        ))),
-        Err(error) => Err(Complaint(format!(
-            "`pattern` is not a valid regular expression: {error}\nEscape special characters like \\( or set literal to true."
-        ))),
+
+    fn add(&mut self, path: &Path, relative: &Path, rank: Rank, hits: Hits) {
+        self.matches += hits.matches;
+        self.files += 1;
+        self.crowd.add(relative, hits.matches);
+        self.kept_matches += hits.kept;
+        self.kept.insert((rank, path.to_owned()), hits);
+        // The last file goes when there are enough matches before it.
+        while let Some((_, last)) = self.kept.last_key_value()
+            && self.kept_matches - last.kept >= SHOWN_MATCHES
+        {
+            self.kept_matches -= last.kept;
+            self.kept.pop_last();
+        }
     }
 }
 
-fn spans_lines(pattern: &str, syntax: Syntax) -> bool {
-    pattern.contains('\n') || (syntax == Syntax::Regex && pattern.contains("\\n"))
-}
-
-/// Searches a file, or all files below a directory.
+/// Searches a file, or all files below a directory, until stopped.
 pub(super) fn search(
     root: &Path,
     query: &Query,
     scene: &Scene,
-    cancel: &CancellationToken,
-) -> io::Result<Found> {
-    let found = Mutex::new(Found::default());
-    let walked = walk::files(root, cancel, || {
+    found: &Mutex<Found>,
+    met: &Arc<Met>,
+    stop: &Stop,
+) -> io::Result<()> {
+    walk::visit(root, query.manner, met, stop, || {
         let mut searcher = searcher(query);
-        let found = &found;
         Box::new(move |entry| {
             let path = entry.path();
             let relative = path.strip_prefix(root).unwrap_or(path);
             // A file that was named itself is searched whatever its name.
             let is_root = relative.as_os_str().is_empty();
-            if !is_root && query.filter.as_ref().is_some_and(|filter| !filter.accepts(relative)) {
+            if !is_root && !query.covers(relative) {
                 return;
             }
             if !is_root && !(scene.may_read)(path) {
-                found.lock().unwrap_or_else(PoisonError::into_inner).left_out += 1;
+                met.leave_out();
                 return;
             }
-            let searched = search_file(&mut searcher, path, query, cancel);
-            found.lock().unwrap_or_else(PoisonError::into_inner).add(path, searched);
+            let searched = search_file(&mut searcher, path, query, stop);
+            let found = || found.lock().unwrap_or_else(PoisonError::into_inner);
+            match searched {
+                Ok(hits) if hits.is_binary => {
+                    let mut found = found();
+                    found.binary += 1;
+                    found.binary_matching += usize::from(hits.matches > 0);
+                }
+                Ok(hits) if hits.matches == 0 => {}
+                Ok(hits) => {
+                    let rank = query.order.rank(path, &hits);
+                    found().add(path, relative, rank, hits);
+                }
+                Err(_) if stop.is_set() => {}
+                Err(_) => found().unsearched += 1,
+            }
         })
-    })?;
-    Ok(Found { walked, ..found.into_inner().unwrap_or_else(PoisonError::into_inner) })
+    })
+}
+
+impl Query {
+    fn covers(&self, relative: &Path) -> bool {
+        self.filter.as_ref().is_none_or(|filter| filter.accepts(relative))
+            && self.kind.as_ref().is_none_or(|kind| kind.fits(relative))
+    }
+}
+
+impl Order {
+    fn rank(self, path: &Path, hits: &Hits) -> Rank {
+        match self {
+            Self::Path => Rank::Path,
+            Self::Newest => {
+                let modified = path.symlink_metadata().and_then(|metadata| metadata.modified());
+                Rank::Newest(Reverse(modified.unwrap_or(SystemTime::UNIX_EPOCH)))
+            }
+            Self::Most => Rank::Most(Reverse(hits.matches)),
+        }
+    }
 }
 
 fn searcher(query: &Query) -> Searcher {
@@ -188,7 +185,7 @@ fn searcher(query: &Query) -> Searcher {
     };
     SearcherBuilder::new()
         .binary_detection(binary)
-        .line_number(true)
+        .line_number(query.show == Show::Lines)
         .multi_line(query.matcher.line_terminator().is_none())
         .before_context(query.context)
         .after_context(query.context)
@@ -196,148 +193,56 @@ fn searcher(query: &Query) -> Searcher {
         .build()
 }
 
-fn search_file(
-    searcher: &mut Searcher,
-    path: &Path,
-    query: &Query,
-    cancel: &CancellationToken,
-) -> io::Result<Hits> {
-    let (file, _) = files::open(path).map_err(|_| io::Error::from(io::ErrorKind::NotFound))?;
-    search_stream(searcher, file, query, cancel)
+fn search_file(searcher: &mut Searcher, path: &Path, query: &Query, stop: &Stop) -> io::Result<Hits> {
+    search_stream(searcher, walk::open(path)?, query, stop)
 }
 
-fn search_stream(
-    searcher: &mut Searcher,
-    source: impl Read,
-    query: &Query,
-    cancel: &CancellationToken,
-) -> io::Result<Hits> {
-    let mut collector = Collector { matcher: &query.matcher, cancel, hits: Hits::default() };
-    searcher.search_reader(&query.matcher, Cancellable { source, cancel }, &mut collector)?;
+fn search_stream(searcher: &mut Searcher, source: impl Read, query: &Query, stop: &Stop) -> io::Result<Hits> {
+    let mut collector = Collector::new(&query.matcher, query.show, stop);
+    searcher.search_reader(&query.matcher, Stoppable { source, stop, is_over: false }, &mut collector)?;
     Ok(collector.hits)
 }
 
-impl Found {
-    fn add(&mut self, path: &Path, searched: io::Result<Hits>) {
-        let hits = match searched {
-            Ok(hits) if hits.is_binary || hits.matches == 0 => return,
-            Ok(hits) => hits,
-            Err(_) => {
-                self.unsearched += 1;
-                return;
-            }
-        };
-        self.matches += hits.matches;
-        self.files += 1;
-        self.kept_matches += hits.kept_matches;
-        self.kept.insert(path.to_owned(), hits);
-        // The last file goes when there are enough matches before it.
-        while let Some((_, last)) = self.kept.last_key_value()
-            && self.kept_matches - last.kept_matches >= SHOWN_MATCHES
-        {
-            self.kept_matches -= last.kept_matches;
-            self.kept.pop_last();
-        }
-    }
-}
-
-/// Takes what the searcher finds in one file.
-struct Collector<'a> {
-    matcher: &'a RegexMatcher,
-    cancel: &'a CancellationToken,
-    hits: Hits,
-}
-
-impl Collector<'_> {
-    fn is_full(&self) -> bool {
-        self.hits.kept_matches >= SHOWN_MATCHES
-    }
-
-    fn push(&mut self, text: String, is_match: bool) {
-        self.hits.lines.push(HitLine { text, is_match });
-    }
-}
-
-impl Sink for Collector<'_> {
-    type Error = io::Error;
-
-    fn matched(&mut self, _searcher: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
-        if self.cancel.is_cancelled() {
-            return Err(cancelled());
-        }
-        self.hits.matches += 1;
-        if self.is_full() {
-            return Ok(true);
-        }
-        self.hits.kept_matches += 1;
-        let first = found.line_number().unwrap_or(1);
-        for (line, number) in found.lines().zip(first..) {
-            let at = self.matcher.find(line).ok().flatten().map_or(0..0, |found| found.start()..found.end());
-            // Of a match over several lines, the first is the match.
-            self.push(format!("{number}:{}", around(line, at)), number == first);
-        }
-        Ok(true)
-    }
-
-    fn context(&mut self, _searcher: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
-        if self.cancel.is_cancelled() {
-            return Err(cancelled());
-        }
-        if !self.is_full() {
-            let number = context.line_number().unwrap_or(1);
-            self.push(format!("{number}-{}", around(context.bytes(), 0..0)), false);
-        }
-        Ok(true)
-    }
-
-    fn context_break(&mut self, _searcher: &Searcher) -> Result<bool, io::Error> {
-        if !self.is_full() {
-            self.push("--".to_owned(), false);
-        }
-        Ok(true)
-    }
-
-    fn finish(&mut self, _searcher: &Searcher, finish: &SinkFinish) -> Result<(), io::Error> {
-        self.hits.is_binary = finish.binary_byte_offset().is_some();
-        Ok(())
-    }
-}
-
-fn cancelled() -> io::Error {
-    io::Error::other("cancelled")
-}
-
-/// A file whose reading fails once it is cancelled, so that a large one does not hold up the end.
-struct Cancellable<'a, R> {
+/// A file whose reading fails once it is stopped, so that a large one does not hold up the end. Who
+/// asks again after the end gets the same answer without asking the system.
+struct Stoppable<'a, R> {
     source: R,
-    cancel: &'a CancellationToken,
+    stop: &'a Stop,
+    is_over: bool,
 }
 
-impl<R: Read> Read for Cancellable<'_, R> {
+impl<R: Read> Read for Stoppable<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.cancel.is_cancelled() {
-            return Err(cancelled());
+        if self.stop.is_set() {
+            return Err(stopped());
         }
-        self.source.read(buffer)
+        if self.is_over {
+            return Ok(0);
+        }
+        let read = self.source.read(buffer)?;
+        self.is_over = read == 0 && !buffer.is_empty();
+        Ok(read)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grep::pattern::{Case, Reach, Syntax, matcher};
+    use crate::walk::Hidden;
 
-    /// A stream without end that is cancelled while it is read, and must not be read much longer.
+    /// A stream without end that is stopped while it is read, and must not be read much longer.
     struct Endless<'a> {
         reads: usize,
-        cancel: &'a CancellationToken,
+        stop: &'a Stop,
     }
 
     impl Read for Endless<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            assert!(!self.cancel.is_cancelled(), "it is read after it was cancelled");
+            assert!(!self.stop.is_set(), "it is read after it was stopped");
             self.reads += 1;
             if self.reads == 100 {
-                self.cancel.cancel();
+                self.stop.set();
             }
             buffer.fill(b'\n');
             Ok(buffer.len())
@@ -345,30 +250,40 @@ mod tests {
     }
 
     fn query(pattern: &str) -> Query {
-        let (matcher, weight) = matcher(pattern, Syntax::Regex, Case::Sensitive).unwrap();
-        Query { matcher, weight, filter: None, context: 0, binary: Binary::Skipped }
+        let (matcher, weight) = matcher(pattern, Syntax::Regex, Case::Sensitive, Reach::Line).unwrap();
+        Query {
+            matcher,
+            weight,
+            filter: None,
+            kind: None,
+            context: 0,
+            binary: Binary::Skipped,
+            show: Show::Lines,
+            order: Order::Path,
+            manner: Manner { hidden: Hidden::Skipped, threads: 1 },
+        }
     }
 
     #[test]
-    fn matches_are_not_taken_after_the_search_was_cancelled() {
-        let cancel = CancellationToken::new();
+    fn matches_are_not_taken_after_the_search_was_stopped() {
+        let stop = Stop::default();
         let query = query("needle");
         let source = io::Cursor::new("needle\n".repeat(10));
-        let mut collector = Collector { matcher: &query.matcher, cancel: &cancel, hits: Hits::default() };
-        cancel.cancel();
-        // Without the reader that is cancelled too, only the collector can stop it.
+        let mut collector = Collector::new(&query.matcher, Show::Lines, &stop);
+        stop.set();
+        // Without the reader that is stopped too, only the collector can stop it.
         let searched = searcher(&query).search_reader(&query.matcher, source, &mut collector);
-        assert_eq!(searched.unwrap_err().to_string(), "cancelled");
+        assert_eq!(searched.unwrap_err().to_string(), "stopped");
         assert_eq!(collector.hits.matches, 0);
     }
 
     #[test]
     fn a_heavy_pattern_is_not_tried_on_a_line_on_which_it_would_take_forever() {
-        let cancel = CancellationToken::new();
+        let stop = Stop::default();
         let (light, heavy) = (query(r"x{3}y"), query(r"x{5000}y"));
         assert_eq!((light.weight, heavy.weight), (Weight::Light, Weight::Heavy));
         let search = |query: &Query, line: &str| {
-            search_stream(&mut searcher(query), io::Cursor::new(line.to_owned()), query, &cancel)
+            search_stream(&mut searcher(query), io::Cursor::new(line.to_owned()), query, &stop)
                 .map(|hits| hits.matches)
         };
         let line = "x".repeat(512 * 1024);
@@ -390,17 +305,66 @@ mod tests {
 
     #[test]
     fn a_search_is_stopped_in_the_middle_of_a_file() {
-        let cancel = CancellationToken::new();
+        let stop = Stop::default();
         let query = query("needle");
-        let searched =
-            search_stream(&mut searcher(&query), Endless { reads: 0, cancel: &cancel }, &query, &cancel);
-        assert_eq!(searched.unwrap_err().to_string(), "cancelled");
+        let searched = search_stream(&mut searcher(&query), Endless { reads: 0, stop: &stop }, &query, &stop);
+        assert_eq!(searched.unwrap_err().to_string(), "stopped");
     }
 
     #[test]
     fn a_line_that_does_not_fit_into_memory_is_an_error_and_no_trouble() {
-        let cancel = CancellationToken::new();
+        let stop = Stop::default();
         let query = query("needle");
-        assert!(search_stream(&mut searcher(&query), io::repeat(b'x'), &query, &cancel).is_err());
+        assert!(search_stream(&mut searcher(&query), io::repeat(b'x'), &query, &stop).is_err());
+    }
+
+    struct NoArtifacts;
+
+    #[async_trait::async_trait]
+    impl crate::ArtifactSource for NoArtifacts {
+        async fn path(&self, _: &rein_protocol::ArtifactId) -> Option<PathBuf> {
+            None
+        }
+    }
+
+    fn scene(workspace: &Path, may_read: impl Fn(&Path) -> bool + Send + Sync + 'static) -> Scene {
+        Scene {
+            workspace: workspace.to_owned(),
+            files: Arc::default(),
+            artifacts: Arc::new(NoArtifacts),
+            shell: "/bin/sh".into(),
+            command_timeout: std::time::Duration::from_secs(1),
+            may_read: Arc::new(may_read),
+            images: crate::ImageSupport::Refused,
+            snapshots: Arc::new(crate::NoSnapshots),
+            todos: Arc::default(),
+            edit_form: crate::EditForm::default(),
+            instructions: Arc::default(),
+            jobs: Arc::default(),
+            said: None,
+            shell_state: Arc::default(),
+        }
+    }
+
+    #[test]
+    fn what_was_found_before_the_search_was_stopped_is_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().canonicalize().unwrap();
+        for name in ["a.txt", "b.txt", "c.txt"] {
+            std::fs::write(root.join(name), "needle\n").unwrap();
+        }
+        let (stop, asked) = (Stop::default(), std::sync::atomic::AtomicUsize::new(0));
+        let inner = stop.clone();
+        let scene = scene(&root, move |_| {
+            if asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 1 {
+                inner.set();
+            }
+            true
+        });
+        let (found, met) = (Mutex::<Found>::default(), Arc::<Met>::default());
+        search(&root, &query("needle"), &scene, &found, &met, &stop).unwrap();
+        let found = found.into_inner().unwrap();
+        assert_eq!((found.files, found.matches, found.unsearched), (1, 1, 0));
+        assert_eq!(found.first().count(), 1);
     }
 }

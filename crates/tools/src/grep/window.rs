@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 /// Characters of a line that are shown.
-const SHOWN: usize = 300;
+const SHOWN: usize = 768;
 
 /// Characters before the match that are shown of a line that is too long.
-const BEFORE: usize = 100;
+const BEFORE: usize = 200;
 
 /// A line, or the part of it around a match, which is given in bytes.
 pub(super) fn around(line: &[u8], found: Range<usize>) -> String {
@@ -39,10 +39,10 @@ mod tests {
         assert_eq!(around(b"short\r\n", 0..5), "short");
         let line = format!("{}needle{}", "a".repeat(5_000), "b".repeat(5_000));
         let shown = around(line.as_bytes(), 5_000..5_006);
-        assert_eq!(shown, format!("…{}needle{}…", "a".repeat(100), "b".repeat(194)));
+        assert_eq!(shown, format!("…{}needle{}…", "a".repeat(200), "b".repeat(562)));
         let end = around(format!("{}needle", "é".repeat(5_000)).as_bytes(), 10_000..10_006);
-        assert!(end.starts_with('…') && end.ends_with("éneedle") && end.chars().count() <= 301, "{end}");
-        assert_eq!(around("x".repeat(400).as_bytes(), 0..1), format!("{}…", "x".repeat(300)));
+        assert!(end.starts_with('…') && end.ends_with("éneedle") && end.chars().count() <= 769, "{end}");
+        assert_eq!(around("x".repeat(800).as_bytes(), 0..1), format!("{}…", "x".repeat(768)));
         assert_eq!(around(b"caf\xe9", 0..1), "caf\u{FFFD}");
     }
 }

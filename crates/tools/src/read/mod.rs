@@ -29,7 +29,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::arguments;
 use crate::contract::{Complaint, Outcome, Output, Picture, Plan, Scene, Tool};
+use crate::edit::EditForm;
 use crate::files::{self, LoadError, refusal};
+use crate::hashline;
 use crate::memory::Seen;
 use crate::near;
 use crate::path::Source;
@@ -160,7 +162,9 @@ impl Plan for Reading {
             () = cancel.cancelled() => return Outcome::interrupted(display),
         };
         if let Source::Place(place) = &source {
-            remember(scene, &path, &mut view);
+            if let Some(state) = remember(scene, &path, &place.shown, &mut view) {
+                output.write(state.as_bytes());
+            }
             view.notes.extend(place.departure(scene));
         }
         output.write(view.text.as_bytes());
@@ -175,13 +179,17 @@ impl Plan for Reading {
     }
 }
 
-/// The one place where a file becomes one that was read. Its whole text is there for a memory that keeps it.
-fn remember(scene: &Scene, path: &Path, view: &mut View) {
+/// The one place where a file becomes one that was read. Returns the line that names its state, for a model
+/// that edits by it.
+fn remember(scene: &Scene, path: &Path, shown: &str, view: &mut View) -> Option<String> {
     scene.instructions.note(path);
-    if let Some(seen) = view.seen.take() {
-        let _whole = view.whole.take();
+    let seen = view.seen.take()?;
+    let Some(whole) = view.whole.take() else {
         scene.files.remember(path, seen);
-    }
+        return None;
+    };
+    scene.files.remember_text(path, seen, &whole);
+    (scene.edit_form == EditForm::Hashline).then(|| format!("[{shown}#{}]\n", hashline::keep(scene, &whole)))
 }
 
 fn view(

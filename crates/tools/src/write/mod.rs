@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::arguments;
 use crate::change::{self, Change};
 use crate::contract::{Complaint, Plan, Scene, Tool};
+use crate::edit::{omission, omission_refused};
 use crate::encoding::can_encode;
 use crate::path::Place;
 use crate::schema;
@@ -48,7 +49,15 @@ impl Tool for Write {
         };
         // An empty file holds nothing that could be lost.
         if !before.bytes.is_empty() {
-            change::must_be_known(&place, &before.seen, scene)?;
+            change::must_be_known_as(&place, &before, scene)?;
+        }
+        let old = text::decode(&before.bytes).map(|(old, _)| old).unwrap_or_default();
+        if let Some((line, words)) = omission::added(&old, &arguments.content) {
+            return Err(Complaint(format!(
+                "{} was not changed. {}",
+                place.shown,
+                omission_refused(line, words)
+            )));
         }
         let (after, notes) = in_the_manner_of(&before.bytes, &arguments.content);
         let note = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };

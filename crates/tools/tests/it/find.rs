@@ -25,8 +25,14 @@ async fn files_are_found_newest_first() {
     let found = async |pattern: &str| stage.done("glob", json!({"pattern": pattern})).await;
     assert_eq!(found("*.rs").await, "src/deep/new.rs\nlib.rs\nsrc/old.rs\n");
     assert_eq!(found("src/*.rs").await, "src/old.rs\n");
-    assert_eq!(found("**/*.{md,yml}").await, ".github/ci.yml\nnotes.md\n");
-    assert_eq!(found("*.py").await, "[no files match; files that git ignores are not searched]");
+    assert_eq!(found("**/*.{md,yml}").await, "notes.md\n");
+    assert_eq!(found(".github/*.yml").await, ".github/ci.yml\n", "what is named is not hidden");
+    let hidden = stage.done("glob", json!({"pattern": "*.{md,yml}", "hidden": true})).await;
+    assert_eq!(hidden, ".github/ci.yml\nnotes.md\n");
+    assert_eq!(
+        found("*.py").await,
+        "[no files match; files that git ignores and 1 hidden entries are not searched; hidden: true searches the latter]"
+    );
     let found = stage.done("glob", json!({"pattern": "*.rs", "path": "src"})).await;
     assert_eq!(found, "src/deep/new.rs\nsrc/old.rs\n");
     let absolute = format!("{}/src/**/*.rs", stage.root.display());
@@ -49,12 +55,37 @@ async fn too_many_files_are_counted_and_the_newest_shown() {
     let names: Vec<String> = (0..150).map(|number| format!("f{number}.txt")).collect();
     let stage = aged(&names.iter().map(String::as_str).collect::<Vec<_>>());
     let found = stage.done("glob", json!({"pattern": "*.txt"})).await;
-    assert_eq!(found.lines().next(), Some("f149.txt"));
-    assert_eq!(found.lines().count(), 101);
+    assert_eq!(found.lines().take(2).collect::<Vec<_>>(), ["./", "  f149.txt"]);
+    assert_eq!(found.lines().count(), 102);
     assert!(
-        found.ends_with("f50.txt\n[the newest 100 of 150 files; use a narrower pattern or path]"),
+        found.ends_with("  f50.txt\n[the newest 100 of 150 files; use a narrower pattern or path]"),
         "{found}"
     );
+}
+
+#[tokio::test]
+async fn many_files_are_grouped_by_directory_and_the_fullest_directories_are_named() {
+    let names: Vec<String> = (0..150)
+        .map(|number| match number % 5 {
+            0 => format!("src/deep/f{number}.txt"),
+            1 => format!("tests/f{number}.txt"),
+            _ => format!("src/f{number}.txt"),
+        })
+        .collect();
+    let stage = aged(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    let found = stage.done("glob", json!({"pattern": "*.txt"})).await;
+    let headings: Vec<&str> = found.lines().filter(|line| line.ends_with('/')).collect();
+    assert_eq!(headings, ["src/", "tests/", "src/deep/"], "in the order of their newest files");
+    assert!(found.starts_with("src/\n  f149.txt\n  f148.txt\n  f147.txt\n  f144.txt\n"), "{found}");
+    assert!(found.ends_with("use a narrower pattern or path; most in src (120), tests (30)]"), "{found}");
+}
+
+#[tokio::test]
+async fn links_are_not_followed_even_in_a_circle() {
+    let stage = aged(&["src/a.rs"]);
+    std::os::unix::fs::symlink("..", stage.at("src/up")).unwrap();
+    std::os::unix::fs::symlink("a.rs", stage.at("src/b.rs")).unwrap();
+    assert_eq!(stage.done("glob", json!({"pattern": "*.rs"})).await, "src/a.rs\n");
 }
 
 #[tokio::test]

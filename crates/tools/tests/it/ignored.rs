@@ -8,7 +8,7 @@ use crate::{Stage, make_fifo};
 
 /// The files that `glob` finds, in the order of their names.
 async fn found(stage: &Stage, pattern: &str, path: &str) -> Vec<String> {
-    let text = stage.done("glob", json!({"pattern": pattern, "path": path})).await;
+    let text = stage.done("glob", json!({"pattern": pattern, "path": path, "hidden": true})).await;
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     lines.sort();
     lines
@@ -45,6 +45,24 @@ async fn deeper_files_and_later_lines_override() {
     // From below, what is above counts as well.
     assert_eq!(found(&stage, "*", "sub/deep").await, ["sub/deep/a.log"]);
     assert_eq!(found(&stage, "*", "sub").await, expected[3..]);
+}
+
+#[tokio::test]
+async fn escapes_blanks_and_exceptions_are_read_as_git_reads_them() {
+    let stage = Stage::with(&[
+        (".git/HEAD", ""),
+        (".gitignore", "\\!loud\nkept\\ \ncut \ndocs/*\n!docs/README.md\n/top\n"),
+        ("!loud", ""),
+        ("kept ", ""),
+        ("kept", ""),
+        ("cut", ""),
+        ("cut ", ""),
+        ("docs/README.md", ""),
+        ("docs/other.md", ""),
+        ("top", ""),
+        ("sub/top", ""),
+    ]);
+    assert_eq!(found(&stage, "*", ".").await, [".gitignore", "cut ", "docs/README.md", "kept", "sub/top"]);
 }
 
 #[tokio::test]

@@ -11,12 +11,15 @@ mod grep;
 mod hashline;
 mod ignored;
 mod instructions;
+mod list;
 mod permitted;
 mod read;
 mod read_documents;
 mod read_ranges;
 mod specs;
 mod swapped;
+mod todo;
+mod tool_search;
 mod user_tool;
 mod web_search;
 mod web_server;
@@ -89,11 +92,13 @@ impl Stage {
             command_timeout: std::time::Duration::from_secs(120),
             may_read: Arc::new(|_| true),
             images: rein_tools::ImageSupport::Accepted,
+            edit_form: rein_tools::EditForm::default(),
             snapshots: Arc::new(rein_tools::NoSnapshots),
             said: None,
             jobs: Arc::default(),
             shell_state: Arc::default(),
             instructions: Arc::default(),
+            todos: Arc::default(),
         };
         Self { _directory: directory, root, scene, artifacts }
     }

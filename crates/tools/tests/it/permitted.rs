@@ -128,7 +128,7 @@ fn a_directory_that_may_not_be_opened_is_named_or_counted() {
         set_mode(&stage.at("closed"), 0o700);
         assert_eq!(told, [denied; 3]);
         assert_eq!(below, "closed/a.txt may not be read: permission denied.");
-        assert!(globbed.starts_with("open.txt\n[1 directories could not be opened"), "{globbed}");
+        assert!(globbed.starts_with("open.txt\n[1 directories could not be opened: closed"), "{globbed}");
         assert!(grepped.starts_with("open.txt\n1:needle\n[1 directories could not be opened"), "{grepped}");
     });
 }

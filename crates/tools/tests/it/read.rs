@@ -196,7 +196,8 @@ async fn wrong_arguments_get_a_complaint() {
          - `path`: missing, a string is required\n\
          - `offset`: must be an integer, not the string \"x\"\n\
          Call `read` again with this shape: {\"path\": string, \"offset\"?: integer, \"limit\"?: integer, \
-          \"ranges\"?: string, \"tail\"?: integer}"
+          \"ranges\"?: string, \"tail\"?: integer}\n\
+         For example: {\"path\":\"<path>\"}"
     );
 }
 
