@@ -102,7 +102,7 @@ impl Models {
         }
         let (base_url, source) = self.address(provider);
         let set = source == AddressSource::Environment || provider.origin == Origin::Configured;
-        self.key(provider).is_some() || (set && !wants_key(provider, &base_url))
+        self.credential(provider).is_some() || (set && !wants_key(provider, &base_url))
     }
 
     async fn first_model(&self, provider: &Provider, cancel: &CancellationToken) -> Option<String> {

@@ -91,6 +91,10 @@ fn check(events: &[ModelEvent], complete: bool) {
                 assert!(*part <= begun, "{events:?}");
                 begun = begun.max(part + 1);
             }
+            ModelEvent::ReasoningOpaque { part, .. } => {
+                assert!(*part <= begun, "{events:?}");
+                begun = begun.max(part + 1);
+            }
             ModelEvent::CallStarted { part, wire_id, .. } => {
                 assert_eq!(*part, begun, "{events:?}");
                 assert!(!wire_id.is_empty());

@@ -4,18 +4,18 @@
 //! of a longer conversation begin with those of a shorter one as far as the
 //! provider's cache cares.
 
-use bytes::Bytes;
 use rein_protocol::message::AssistantPart;
 use rein_protocol::{Content, ModelRef, ToolSpec};
 use serde_json::{Map, Value, json};
 
-use super::history::{OutgoingCall, ResultContent, Turn, arrange};
 use crate::catalog::Quirks;
 use crate::error::{ErrorKind, ModelError};
 use crate::request::ModelRequest;
+use crate::wire::EncodedRequest;
+use crate::wire::history::{OutgoingCall, ResultContent, Turn, acceptable_name, arrange};
 
 /// A request for a streamed answer.
-pub(in crate::wire) fn encode(request: &ModelRequest, quirks: &Quirks) -> Result<Bytes, ModelError> {
+pub(super) fn encode(request: &ModelRequest, quirks: &Quirks) -> Result<EncodedRequest, ModelError> {
     let mut body = Map::new();
     body.insert("model".to_owned(), request.model.clone().into());
     body.insert("stream".to_owned(), true.into());
@@ -29,9 +29,7 @@ pub(in crate::wire) fn encode(request: &ModelRequest, quirks: &Quirks) -> Result
         body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
     }
     body.insert("messages".to_owned(), Value::Array(messages(request, quirks)?));
-    serde_json::to_vec(&body).map(Bytes::from).map_err(|error| {
-        ModelError::new(ErrorKind::BadRequest, format!("the request cannot be written: {error}"))
-    })
+    EncodedRequest::json(quirks.path_or("/chat/completions", &request.model), &Value::Object(body))
 }
 
 fn tool(spec: &ToolSpec) -> Value {
@@ -111,16 +109,6 @@ fn call(outgoing: &OutgoingCall) -> Value {
         "type": "function",
         "function": {"name": acceptable_name(&outgoing.call.tool), "arguments": outgoing.call.input.to_json_text()},
     })
-}
-
-/// A name that every provider takes back: models make up others, and one that is refused would spoil the conversation
-/// for good.
-fn acceptable_name(name: &str) -> String {
-    const LONGEST: usize = 64;
-    let letter =
-        |character: char| if character.is_ascii_alphanumeric() || character == '-' { character } else { '_' };
-    let name: String = name.chars().take(LONGEST).map(letter).collect();
-    if name.is_empty() { "_".to_owned() } else { name }
 }
 
 fn result_text(content: &ResultContent) -> Result<String, ModelError> {

@@ -49,7 +49,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
 }
 
 fn encoded(request: &ModelRequest, quirks: &Quirks) -> Value {
-    serde_json::from_slice(&encode(request, quirks).unwrap()).unwrap()
+    serde_json::from_slice(&encode(request, quirks).unwrap().body).unwrap()
 }
 
 /// The messages of the encoded request, one line each.
@@ -76,8 +76,8 @@ fn a_whole_request_has_its_fields_in_a_fixed_order() {
             result(&call, "hello", false),
         ])
     };
-    let first = encode(&request, &Quirks::default()).unwrap();
-    assert_eq!(first, encode(&request.clone(), &Quirks::default()).unwrap());
+    let first = encode(&request, &Quirks::default()).unwrap().body;
+    assert_eq!(first, encode(&request.clone(), &Quirks::default()).unwrap().body);
     insta::assert_snapshot!(String::from_utf8(first.to_vec()).unwrap(), @r#"{"model":"m","stream":true,"stream_options":{"include_usage":true},"max_tokens":1000,"tools":[{"type":"function","function":{"name":"read","description":"Reads a file.","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}}],"messages":[{"role":"system","content":"You are rein.\n\nToday is Monday."},{"role":"user","content":"Read a.txt"},{"role":"assistant","content":"Reading.","tool_calls":[{"id":"call_1","type":"function","function":{"name":"read","arguments":"{\"path\":\"a.txt\",\"limit\":3}"}}]},{"role":"tool","tool_call_id":"call_1","content":"hello"}]}"#);
 }
 
@@ -89,9 +89,9 @@ fn a_longer_conversation_begins_with_the_bytes_of_a_shorter_one() {
         assistant_of("m", vec![AssistantPart::Call(call.clone())]),
         result(&call, "x", false),
     ];
-    let shorter = encode(&request(messages.clone()), &Quirks::default()).unwrap();
+    let shorter = encode(&request(messages.clone()), &Quirks::default()).unwrap().body;
     messages.push(assistant_of("m", vec![said("two")]));
-    let longer = encode(&request(messages), &Quirks::default()).unwrap();
+    let longer = encode(&request(messages), &Quirks::default()).unwrap().body;
     assert!(longer.starts_with(shorter.strip_suffix(b"]}").unwrap()));
 }
 
