@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rein_http::{BodyEnd, CancellationToken, Client, Method, Reach, Response};
+use rein_http::{BodyEnd, CancellationToken, Client, Reach, Response};
 use rein_protocol::{Cost, ModelRef, Timestamp, Usage};
 use secrecy::SecretString;
 
@@ -158,8 +158,7 @@ impl Models {
         let endpoint = self.endpoint(known, "");
         let scrubber = endpoint.scrubber();
         let refine = |error: ModelError| scrubber.clean_error(endpoint.advice.add_to(error));
-        let request =
-            endpoint.request(Method::Get, "/models").map_err(refine)?.with_idle_timeout(LIST_TIMEOUT);
+        let request = endpoint.list_request().map_err(refine)?.with_idle_timeout(LIST_TIMEOUT);
         let mut response = self.http.send(request, cancel).await.map_err(|error| refine(error.into()))?;
         if !(200..300).contains(&response.status) {
             return Err(refine(failure(response).await));

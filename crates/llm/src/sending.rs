@@ -76,7 +76,8 @@ impl Endpoint {
     pub(crate) fn outgoing(&self, encoded: EncodedRequest) -> Result<Request, ModelError> {
         let EncodedRequest { path, mut headers, body } = encoded;
         for (name, value) in &self.quirks.headers {
-            add_to(&mut headers, name, value);
+            headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+            headers.push((name.to_ascii_lowercase(), value.clone()));
         }
         if let Some(Credential::Token(_)) = self.credential {
             for (name, value) in &self.access.token_headers {
@@ -99,7 +100,7 @@ impl Endpoint {
 
     /// A request with the headers of settings, and the key where it is sent as it is.
     pub(crate) fn request(&self, method: Method, path: &str) -> Result<Request, ModelError> {
-        let mut request = Request::new(method, &format!("{}{path}", self.base_url))?;
+        let mut request = Request::new(method, &self.address(path))?;
         for (name, value) in &self.headers {
             request = request.with_secret_header(name, value.expose_secret())?;
         }
@@ -113,6 +114,24 @@ impl Endpoint {
             }
             (Some(Credential::Aws(_)) | None, _) => request,
         })
+    }
+
+    /// The list of models.
+    pub(crate) fn list_request(&self) -> Result<Request, ModelError> {
+        let mut request = self.request(Method::Get, self.wire.models_path())?;
+        for (name, value) in self.wire.standing_headers() {
+            request = request.with_header(name, value)?;
+        }
+        Ok(request)
+    }
+
+    /// The whole address of a path. People write base addresses with the version and without it.
+    fn address(&self, path: &str) -> String {
+        let base = match path.starts_with("/v1/") {
+            true => self.base_url.strip_suffix("/v1").unwrap_or(&self.base_url),
+            false => &self.base_url,
+        };
+        format!("{base}{path}")
     }
 
     fn signature(
@@ -131,7 +150,7 @@ impl Endpoint {
             service,
             moment: Timestamp::now(),
         };
-        let address = format!("{}{path}", self.base_url);
+        let address = self.address(path);
         let rest = address.split_once("://").map_or(address.as_str(), |(_, rest)| rest);
         let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
         let (path, query) = path.split_once('?').unwrap_or((path, ""));

@@ -112,7 +112,7 @@ fn model_info(id: &str, settings: &ModelSettings, known: Option<&ModelInfo>) -> 
         output,
         cached_input: settings.cache_read_price.or(known.and_then(|prices| prices.cached_input)),
         cache_write: settings.cache_write_price.or(known.and_then(|prices| prices.cache_write)),
-        as_of: None,
+        ..Prices::default()
     });
     ModelInfo {
         id: id.to_owned(),

@@ -3,8 +3,9 @@
 use super::Provider;
 
 /// In the order in which they are preferred.
-const FILES: [(&str, &str); 13] = [
+const FILES: [(&str, &str); 14] = [
     ("openai", include_str!("../../catalog/openai.toml")),
+    ("anthropic", include_str!("../../catalog/anthropic.toml")),
     ("openrouter", include_str!("../../catalog/openrouter.toml")),
     ("groq", include_str!("../../catalog/groq.toml")),
     ("together", include_str!("../../catalog/together.toml")),

@@ -15,6 +15,9 @@ pub struct Prices {
     /// Input written to a cache; as other input if absent.
     #[serde(default)]
     pub cache_write: Option<f64>,
+    /// Input written to a cache that keeps it for an hour; as other writing if absent.
+    #[serde(default)]
+    pub cache_write_hour: Option<f64>,
     /// Output.
     pub output: f64,
     /// The day on which they held.
@@ -45,8 +48,7 @@ mod tests {
     #[test]
     fn each_kind_of_token_has_its_price_and_unknown_stays_unknown() {
         let usage = Usage { input: 1000, output: 200, reasoning: 150, cache_read: 4000, cache_write: 100 };
-        let prices =
-            Prices { input: 1.25, cached_input: Some(0.125), cache_write: None, output: 10.0, as_of: None };
+        let prices = Prices { input: 1.25, cached_input: Some(0.125), output: 10.0, ..Prices::default() };
         assert_eq!(cost(Some(&usage), Some(&prices)), Cost::Known { micro_usd: 1250 + 500 + 125 + 2000 });
         assert_eq!(cost(Some(&usage), None), Cost::Unknown);
         assert_eq!(cost(None, Some(&prices)), Cost::Unknown);

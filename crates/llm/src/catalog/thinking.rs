@@ -20,6 +20,10 @@ pub struct Thinking {
     pub max: u64,
     /// The most effort that it knows a word for, where thinking is said in words.
     pub highest: Effort,
+    /// Whether it cannot be told not to think.
+    pub always: bool,
+    /// In what form its thinking is to be shown, where that can be chosen.
+    pub display: Option<String>,
 }
 
 impl Default for Thinking {
@@ -31,6 +35,8 @@ impl Default for Thinking {
             high: 24_576,
             max: 32_768,
             highest: Effort::High,
+            always: false,
+            display: None,
         }
     }
 }

@@ -8,9 +8,13 @@
 //! valid, `blocks` numbers the parts of answers that come as blocks, `json`
 //! reads what providers send, `image` finds the bytes of pictures.
 
+mod anthropic;
+mod blocks;
 mod event_stream;
 mod history;
+mod image;
 mod json;
+mod opaque;
 mod openai_chat;
 mod response;
 mod stream;
@@ -54,7 +58,7 @@ pub enum Wire {
 
 impl Wire {
     /// Every wire that is spoken.
-    pub const ALL: [Wire; 1] = [Wire::OpenAiChat];
+    pub const ALL: [Wire; 2] = [Wire::OpenAiChat, Wire::Anthropic];
 
     /// The word that users write.
     #[must_use]
@@ -91,11 +95,23 @@ impl Wire {
         self.codec().framing()
     }
 
+    /// Where a provider lists its models, behind its base address.
+    #[must_use]
+    pub fn models_path(self) -> &'static str {
+        self.codec().models_path()
+    }
+
+    /// Headers that go with every request.
+    #[must_use]
+    pub fn standing_headers(self) -> &'static [(&'static str, &'static str)] {
+        self.codec().standing_headers()
+    }
+
     fn codec(self) -> &'static dyn Codec {
         match self {
             Self::OpenAiChat => &openai_chat::OpenAiChat,
             Self::OpenAiResponses => &Unspoken("openai-responses"),
-            Self::Anthropic => &Unspoken("anthropic-messages"),
+            Self::Anthropic => &anthropic::Anthropic,
             Self::Google => &Unspoken("google-generate"),
             Self::Bedrock => &Unspoken("bedrock-converse"),
         }
@@ -113,6 +129,16 @@ trait Codec: Sync {
     /// How events are told apart in the bytes of a stream.
     fn framing(&self) -> Framing {
         Framing::ServerSentEvents
+    }
+
+    /// Where a provider lists its models, behind its base address.
+    fn models_path(&self) -> &'static str {
+        "/models"
+    }
+
+    /// Headers that go with every request, also with those that ask no model.
+    fn standing_headers(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
     }
 }
 
