@@ -52,6 +52,8 @@ pub enum ThinkingStyle {
     Budget,
     /// As a word; the model decides how much it needs.
     Adaptive,
+    /// As a word for how far it may go.
+    Level,
 }
 
 impl Thinking {

@@ -5,12 +5,15 @@
 //! for each, under ids that are unique. A conversation that was interrupted,
 //! cut short or continued from another provider is not like that.
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use rein_protocol::message::AssistantPart;
-use rein_protocol::{CallId, Content, Message, ModelRef, ToolCall};
+use rein_protocol::{CallId, Content, Message, ModelRef, ToolCall, ToolSpec};
+use serde_json::json;
 
 use crate::catalog::ToolIdShape;
+use crate::request::ModelRequest;
 
 /// What a call is answered with if its result is nowhere.
 const NO_RESULT: &str = "error: there is no result; the call was not run, or its result was lost";
@@ -160,6 +163,22 @@ impl OutgoingIds {
             }
         }
     }
+}
+
+/// The tools of a request. A conversation with calls in it is refused by some if no tools are offered: then those that
+/// were called stand in for themselves.
+pub(in crate::wire) fn tools_for(request: &ModelRequest) -> Cow<'_, [ToolSpec]> {
+    if !request.tools.is_empty() {
+        return Cow::Borrowed(&request.tools);
+    }
+    let names: BTreeSet<String> =
+        calls_of(&request.messages).map(|call| acceptable_name(&call.tool)).collect();
+    let stand_in = |name| ToolSpec {
+        name,
+        description: "No longer available.".to_owned(),
+        input_schema: json!({"type": "object"}),
+    };
+    Cow::Owned(names.into_iter().map(stand_in).collect())
 }
 
 /// A name of a tool that every provider takes back: models make up others, and one that is refused would spoil the

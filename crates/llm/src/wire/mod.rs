@@ -5,10 +5,12 @@
 //! and which provider it talks to it knows only as [`Quirks`]. A new wire is a
 //! module here with a [`Codec`], a variant of [`Wire`] and its line in
 //! `Wire::codec`. What wires have in common: `history` makes a conversation
-//! valid, `blocks` numbers the parts of answers that come as blocks, `json`
+//! valid, `alternating` gives it turns, `blocks` numbers the parts of answers that come as blocks, `json`
 //! reads what providers send, `image` finds the bytes of pictures.
 
+mod alternating;
 mod anthropic;
+mod bedrock;
 mod blocks;
 mod event_stream;
 mod history;
@@ -58,7 +60,7 @@ pub enum Wire {
 
 impl Wire {
     /// Every wire that is spoken.
-    pub const ALL: [Wire; 2] = [Wire::OpenAiChat, Wire::Anthropic];
+    pub const ALL: [Wire; 3] = [Wire::OpenAiChat, Wire::Anthropic, Wire::Bedrock];
 
     /// The word that users write.
     #[must_use]
@@ -113,7 +115,7 @@ impl Wire {
             Self::OpenAiResponses => &Unspoken("openai-responses"),
             Self::Anthropic => &anthropic::Anthropic,
             Self::Google => &Unspoken("google-generate"),
-            Self::Bedrock => &Unspoken("bedrock-converse"),
+            Self::Bedrock => &bedrock::Bedrock,
         }
     }
 }

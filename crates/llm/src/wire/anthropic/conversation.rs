@@ -1,5 +1,4 @@
-//! The messages of a request: persons and models take turns, results of calls
-//! come first in the message behind them, and nothing is empty.
+//! The messages of a request, in the provider's words.
 
 use rein_protocol::message::AssistantPart;
 use rein_protocol::{Content, ModelRef, ToolInput};
@@ -8,31 +7,29 @@ use serde_json::{Value, json};
 use crate::catalog::{Quirks, ToolIdShape};
 use crate::request::ModelRequest;
 use crate::wire::Wire;
+use crate::wire::alternating::{Alternating, Role};
 use crate::wire::history::{OutgoingCall, ResultContent, Turn, acceptable_name, arrange};
 use crate::wire::image::{Picture, Shower, picture};
 use crate::wire::opaque::unseal;
 
-/// What a conversation begins with whose first words are the model's, or are gone.
-const CONTINUED: &str = "(The conversation goes on.)";
-
 /// The messages of a request, in the provider's words.
 pub(super) fn messages(request: &ModelRequest, quirks: &Quirks) -> Vec<Value> {
-    let mut conversation = Conversation::default();
+    let mut conversation = Alternating::new(text);
     for turn in arrange(&request.messages, ToolIdShape::Word64) {
         match turn {
             Turn::User(content) => {
-                conversation.add("user", contents(content, request, quirks, Shower::Person));
+                conversation.add(Role::User, contents(content, request, quirks, Shower::Person));
             }
             Turn::Assistant { model, parts, calls } => {
-                conversation.add("assistant", assistant(model, parts, &calls, request));
+                conversation.add(Role::Assistant, assistant(model, parts, &calls, request));
             }
             Turn::Result { id, content } => {
-                conversation.add("user", vec![result(&id, &content, request, quirks)]);
+                conversation.add(Role::User, vec![result(&id, &content, request, quirks)]);
             }
             Turn::Stray { tool, content } => {
-                let mut blocks = vec![text(format!("The result of an earlier call of `{tool}`:"))];
+                let mut blocks = vec![text(&format!("The result of an earlier call of `{tool}`:"))];
                 blocks.extend(contents(content, request, quirks, Shower::Person));
-                conversation.add("user", blocks);
+                conversation.add(Role::User, blocks);
             }
         }
     }
@@ -51,41 +48,6 @@ pub(super) fn breaks_thinking(messages: &[Value]) -> bool {
     let answers = last.iter().any(|block| kind(Some(block)) == "tool_result");
     let before = back.next().and_then(content).unwrap_or_default();
     answers && !matches!(kind(before.first()).as_str(), "thinking" | "redacted_thinking")
-}
-
-#[derive(Default)]
-struct Conversation(Vec<(&'static str, Vec<Value>)>);
-
-impl Conversation {
-    /// Adds to the last message if it is of the same role.
-    fn add(&mut self, role: &'static str, blocks: Vec<Value>) {
-        if blocks.is_empty() {
-            return;
-        }
-        if self.0.is_empty() && role == "assistant" {
-            self.0.push(("user", vec![text(CONTINUED)]));
-        }
-        match self.0.last_mut() {
-            Some((same, content)) if *same == role => content.extend(blocks),
-            _ => self.0.push((role, blocks)),
-        }
-    }
-
-    fn finish(mut self) -> Vec<Value> {
-        match self.0.last_mut() {
-            None => self.0.push(("user", vec![text(CONTINUED)])),
-            // Words that the model shall go on with must not end in a blank.
-            Some(("assistant", content)) => trim_end(content),
-            Some(_) => {}
-        }
-        self.0.into_iter().map(|(role, content)| json!({"role": role, "content": content})).collect()
-    }
-}
-
-fn trim_end(content: &mut [Value]) {
-    if let Some(Value::String(text)) = content.last_mut().and_then(|block| block.get_mut("text")) {
-        text.truncate(text.trim_end().len());
-    }
 }
 
 /// Calls come last: the provider wants the results right behind them.
@@ -126,7 +88,7 @@ fn call(outgoing: &OutgoingCall) -> Value {
 
 fn result(id: &str, content: &ResultContent, request: &ModelRequest, quirks: &Quirks) -> Value {
     let (mut blocks, failed) = match content {
-        ResultContent::Missing(words) => (vec![text(*words)], true),
+        ResultContent::Missing(words) => (vec![text(words)], true),
         ResultContent::Given { content, is_error } => {
             (contents(content, request, quirks, Shower::Tool), *is_error)
         }
@@ -150,13 +112,13 @@ fn contents(content: &[Content], request: &ModelRequest, quirks: &Quirks, shower
                     "type": "image",
                     "source": {"type": "base64", "media_type": media_type, "data": data},
                 }),
-                Picture::Words(words) => text(words),
+                Picture::Words(words) => text(&words),
             })
         }
     });
     blocks.collect()
 }
 
-fn text(words: impl Into<String>) -> Value {
-    json!({"type": "text", "text": words.into()})
+fn text(words: &str) -> Value {
+    json!({"type": "text", "text": words})
 }

@@ -11,6 +11,7 @@ use super::{Anthropic, marks};
 use crate::catalog::{Quirks, ThinkingStyle};
 use crate::error::ModelError;
 use crate::request::{Effort, ModelRequest, ToolChoice};
+use crate::wire::history::tools_for;
 use crate::wire::{Codec, EncodedRequest};
 
 /// The longest answer to ask for if nobody says: the provider insists on a number, and every model can do this.
@@ -28,7 +29,7 @@ pub(super) fn encode(request: &ModelRequest, quirks: &Quirks) -> Result<EncodedR
         .filter(|text| !text.trim().is_empty())
         .map(|text| json!({"type": "text", "text": text}))
         .collect();
-    let mut tools: Vec<Value> = request.tools.iter().map(|spec| tool(spec, quirks)).collect();
+    let mut tools: Vec<Value> = tools_for(request).iter().map(|spec| tool(spec, quirks)).collect();
     let thinking = thinking(request, quirks, max_tokens, &messages);
     marks::place(&request.cache, quirks, &mut system, &mut tools, &mut messages);
 
@@ -94,6 +95,7 @@ fn thinking(
             }
             vec![thinking(json!({"type": "enabled", "budget_tokens": budget}))]
         }
+        ThinkingStyle::Level => vec![("output_config".to_owned(), json!({"effort": quirks.thinking.word(effort)}))],
         ThinkingStyle::Adaptive if effort == Effort::Off || forced => match quirks.thinking.always {
             false => vec![thinking(json!({"type": "disabled"}))],
             true => vec![("output_config".to_owned(), json!({"effort": "low"}))],
