@@ -52,9 +52,10 @@ impl AnswerDecoder {
     }
 
     /// Takes the next bytes.
-    pub fn push(&mut self, bytes: &[u8], out: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
+    pub fn push(&mut self, mut bytes: &[u8], out: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
         if let Form::Unknown = self.form {
-            match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
+            bytes = bytes.trim_ascii_start();
+            match bytes.first() {
                 None => return Ok(()),
                 Some(b'{' | b'[') => self.form = Form::Body(Vec::new()),
                 Some(b'<') => self.form = Form::Page(Vec::new()),

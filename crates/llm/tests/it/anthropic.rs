@@ -81,7 +81,7 @@ fn parts(events: &[ModelEvent]) -> Vec<AssistantPart> {
 
 #[tokio::test]
 async fn a_conversation_with_thinking_and_calls_goes_round() {
-    let script = Script::new([
+    let script = Script::new().turns([
         Turn::reasoning("Let me see \u{e9}.")
             .and_text("Reading.")
             .and_call("read", json!({"path": "a"}))
@@ -136,7 +136,7 @@ async fn a_conversation_with_thinking_and_calls_goes_round() {
 
 #[tokio::test]
 async fn a_token_is_a_bearers_and_brings_its_header() {
-    let server = ModelServer::start(Script::new([Turn::text("a"), Turn::text("b")])).await;
+    let server = ModelServer::start(Script::new().turns([Turn::text("a"), Turn::text("b")])).await;
     for key in [("ANTHROPIC_AUTH_TOKEN", "token-12345"), ("ANTHROPIC_API_KEY", "sk-ant-oat-12345")] {
         collect(ask(&server, key, &request(vec![user("hi")])).await.unwrap()).await;
     }
@@ -150,7 +150,7 @@ async fn a_token_is_a_bearers_and_brings_its_header() {
 #[tokio::test]
 async fn errors_before_and_within_an_answer_have_their_kind_and_words() {
     let event = json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
-    let script = Script::new([
+    let script = Script::new().turns([
         Turn::error(529, "Overloaded").header("retry-after", "7"),
         Turn::error(400, "prompt is too long: 3 tokens > 2 maximum"),
         Turn::error(401, format!("invalid x-api-key: {KEY}")),
@@ -173,7 +173,7 @@ async fn errors_before_and_within_an_answer_have_their_kind_and_words() {
 
 #[tokio::test]
 async fn models_are_listed_with_the_headers_of_the_wire() {
-    let server = ModelServer::start(Script::new([])).await;
+    let server = ModelServer::start(Script::new()).await;
     let url = server.base_url();
     let models = models(Catalog::bundled(), &[("ANTHROPIC_BASE_URL", &url), ("ANTHROPIC_API_KEY", KEY)]);
     models.list("anthropic", &CancellationToken::new()).await.unwrap();

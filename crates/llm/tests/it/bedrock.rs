@@ -9,7 +9,8 @@ use crate::server::{listen, models, read_request};
 
 const SECRET: &str = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
 
-fn message(kind: &str, payload: &str) -> Vec<u8> {
+/// A message as the provider frames it.
+pub fn message(kind: &str, payload: &str) -> Vec<u8> {
     let mut head = Vec::new();
     for (name, value) in [(":event-type", kind), (":message-type", "event")] {
         head.push(name.len() as u8);
