@@ -58,7 +58,8 @@ fn tags(case: &Exchange, decoded: &Value) -> Result<(), String> {
     let has = |feature: &str| case.features.iter().any(|found| found == feature);
     // Calls of the provider's own tools are calls to the collection; ours keep them for the provider.
     let own = decoded["opaque"].as_array().into_iter().flatten();
-    let own = own.filter(|kept| kept["block"]["toolUse"].is_object() || kept["block"]["type"] == "server_tool_use");
+    let own =
+        own.filter(|kept| kept["block"]["toolUse"].is_object() || kept["block"]["type"] == "server_tool_use");
     let calls = decoded["calls"].as_array().map_or(0, Vec::len) + own.count();
     let failed = has("error") || has("error_in_stream") || has("error_in_200") || case.response.status >= 400;
     let class = decoded["error"]["class"].as_str();

@@ -95,7 +95,7 @@ async fn a_conversation_with_thinking_and_calls_goes_round() {
     let (events, error) = collect(ask(&server, key, &first).await.unwrap()).await;
     assert_eq!(error, None);
     assert_eq!(events.last(), Some(&ModelEvent::Finished(Finish::ToolCalls)));
-    let counted = Usage { input: 40, output: 20, reasoning: 0, cache_read: 60, cache_write: 0 };
+    let counted = Usage { input: 40, output: 20, cache_read: 60, ..Usage::default() };
     assert!(events.contains(&ModelEvent::Usage(counted)), "{events:?}");
 
     let answer = parts(&events);
@@ -126,8 +126,7 @@ async fn a_conversation_with_thinking_and_calls_goes_round() {
     assert_eq!(requests[0].body["thinking"], json!({"type": "enabled", "budget_tokens": 4096}));
     assert_eq!(requests[0].body["max_tokens"], 64_000);
     let back = &requests[1].body["messages"][1]["content"];
-    let thinking =
-        json!({"type": "thinking", "signature": "c2lnbmVkIGJ5IHRoZSB0ZXN0", "thinking": "Let me see \u{e9}."});
+    let thinking = json!({"type": "thinking", "signature": "c2lnbmVkIGJ5IHRoZSB0ZXN0", "thinking": "Let me see \u{e9}."});
     assert_eq!(back[0], thinking);
     assert_eq!(requests[1].tool_results().len(), 2);
     assert!(matches!(&requests[1].said[0], Said::System(text) if text == "You are rein."));
@@ -160,7 +159,10 @@ async fn errors_before_and_within_an_answer_have_their_kind_and_words() {
     let key = ("ANTHROPIC_API_KEY", KEY);
     let failed = async || ask(&server, key, &request(vec![user("hi")])).await.unwrap_err();
     let overloaded = failed().await;
-    assert_eq!((overloaded.kind, overloaded.retry_after.map(|wait| wait.as_secs())), (ErrorKind::Overloaded, Some(7)));
+    assert_eq!(
+        (overloaded.kind, overloaded.retry_after.map(|wait| wait.as_secs())),
+        (ErrorKind::Overloaded, Some(7))
+    );
     assert_eq!(failed().await.kind, ErrorKind::Overflow);
     let refused = failed().await;
     assert_eq!(refused.kind, ErrorKind::Auth);

@@ -29,7 +29,11 @@ pub fn message(kind: &str, payload: &str) -> Vec<u8> {
 }
 
 /// Asks once and hands back what was sent and said.
-async fn exchange(environment: &[(&str, &str)], status: &str, body: Vec<u8>) -> (String, Result<Vec<ModelEvent>, ErrorKind>) {
+async fn exchange(
+    environment: &[(&str, &str)],
+    status: &str,
+    body: Vec<u8>,
+) -> (String, Result<Vec<ModelEvent>, ErrorKind>) {
     let (listener, url) = listen().await;
     let url = url.trim_end_matches("/v1").to_owned();
     let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n", body.len());
@@ -80,11 +84,17 @@ async fn keys_of_an_account_sign_the_request_and_stay_here() {
     let (seen, said) = exchange(&environment, "200 OK", answer()).await;
     let text = ModelEvent::TextDelta { part: 0, delta: "Hi".to_owned() };
     assert_eq!(said, Ok(vec![text, ModelEvent::Finished(Finish::Stop)]));
-    assert!(seen.starts_with("POST /model/us.amazon.nova-micro-v1%3A0/converse-stream HTTP/1.1\r\n"), "{seen}");
+    assert!(
+        seen.starts_with("POST /model/us.amazon.nova-micro-v1%3A0/converse-stream HTTP/1.1\r\n"),
+        "{seen}"
+    );
     let lower = seen.to_lowercase();
     assert!(lower.contains("authorization: aws4-hmac-sha256 credential=akidexample/"), "{seen}");
     assert!(lower.contains("/eu-west-3/bedrock/aws4_request"), "{seen}");
-    assert!(lower.contains("signedheaders=accept;content-type;host;x-amz-date;x-amz-security-token"), "{seen}");
+    assert!(
+        lower.contains("signedheaders=accept;content-type;host;x-amz-date;x-amz-security-token"),
+        "{seen}"
+    );
     assert!(lower.contains("x-amz-security-token: session-token"), "{seen}");
     assert!(!seen.contains(SECRET));
 }

@@ -107,9 +107,7 @@ fn anthropic_event() -> impl Strategy<Value = String> {
         Just(r#"{"type":"citations_delta","citation":{}}"#),
         Just(r#"{"type":"novel_delta","list":[1]}"#),
     ];
-    let line = |kind: &str, rest: String| {
-        format!("event: {kind}\ndata: {{\"type\":\"{kind}\"{rest}}}\n\n")
-    };
+    let line = |kind: &str, rest: String| format!("event: {kind}\ndata: {{\"type\":\"{kind}\"{rest}}}\n\n");
     prop_oneof![
         6 => (0_u8..3, block).prop_map(move |(index, block)|
             line("content_block_start", format!(",\"index\":{index},\"content_block\":{block}"))),

@@ -95,7 +95,9 @@ fn thinking(
             }
             vec![thinking(json!({"type": "enabled", "budget_tokens": budget}))]
         }
-        ThinkingStyle::Level => vec![("output_config".to_owned(), json!({"effort": quirks.thinking.word(effort)}))],
+        ThinkingStyle::Level => {
+            vec![("output_config".to_owned(), json!({"effort": quirks.thinking.word(effort)}))]
+        }
         ThinkingStyle::Adaptive if effort == Effort::Off || forced => match quirks.thinking.always {
             false => vec![thinking(json!({"type": "disabled"}))],
             true => vec![("output_config".to_owned(), json!({"effort": "low"}))],

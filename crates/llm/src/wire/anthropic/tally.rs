@@ -18,16 +18,14 @@ impl Tally {
         let before = self.known.then_some(self.usage);
         let usage = &mut self.usage;
         let count = |name: &str| value.get(name).and_then(Value::as_u64);
-        let details = value.get("output_tokens_details");
+        let within = |name: &str, inner: &str| value.get(name)?.get(inner)?.as_u64();
         let fields = [
             (count("input_tokens"), &mut usage.input),
             (count("output_tokens"), &mut usage.output),
             (count("cache_read_input_tokens"), &mut usage.cache_read),
             (count("cache_creation_input_tokens"), &mut usage.cache_write),
-            (
-                details.and_then(|details| details.get("thinking_tokens")).and_then(Value::as_u64),
-                &mut usage.reasoning,
-            ),
+            (within("output_tokens_details", "thinking_tokens"), &mut usage.reasoning),
+            (within("cache_creation", "ephemeral_1h_input_tokens"), &mut usage.cache_write_hour),
         ];
         for (said, field) in fields {
             if let Some(said) = said {

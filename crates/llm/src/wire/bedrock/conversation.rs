@@ -68,7 +68,8 @@ fn assistant(
 /// Thinking as it came; blocks of the provider's as they came.
 fn thought(thinking: &str, block: &Value) -> Value {
     let mut block = block.clone();
-    if let Some(signed) = block.pointer_mut("/reasoningContent/reasoningText").and_then(Value::as_object_mut) {
+    if let Some(signed) = block.pointer_mut("/reasoningContent/reasoningText").and_then(Value::as_object_mut)
+    {
         signed.insert("text".to_owned(), thinking.into());
     }
     block

@@ -207,6 +207,7 @@ impl ConverseDecoder {
             reasoning: 0,
             cache_read: count(&["cacheReadInputTokens", "cacheReadInputTokenCount"]),
             cache_write: count(&["cacheWriteInputTokens", "cacheWriteInputTokenCount"]),
+            cache_write_hour: kept_for_an_hour(usage),
         };
         if self.usage != Some(counted) {
             self.usage = Some(counted);
@@ -222,6 +223,12 @@ impl ConverseDecoder {
         self.ended = true;
         out.push(ModelEvent::Finished(self.finish.take().unwrap_or(usual)));
     }
+}
+
+fn kept_for_an_hour(usage: &Value) -> u64 {
+    let details = usage.get("cacheDetails").and_then(Value::as_array).into_iter().flatten();
+    let hours = details.filter(|detail| filled(detail.get("ttl")) == Some("1h"));
+    hours.filter_map(|detail| detail.get("inputTokens")?.as_u64()).fold(0, u64::saturating_add)
 }
 
 /// Adds what a tool of the provider's found.

@@ -110,7 +110,14 @@ fn thinking_text_and_calls_are_told_as_they_come() {
         |part, id: &str, tool: &str| ModelEvent::CallStarted { part, wire_id: id.into(), tool: tool.into() };
     let grown = |delta: &str| ModelEvent::CallDelta { part: 3, delta: delta.to_owned() };
     let usage = |output, reasoning| {
-        ModelEvent::Usage(Usage { input: 25, output, reasoning, cache_read: 11, cache_write: 7 })
+        ModelEvent::Usage(Usage {
+            input: 25,
+            output,
+            reasoning,
+            cache_read: 11,
+            cache_write: 7,
+            cache_write_hour: 3,
+        })
     };
     let expected = vec![
         usage(1, 0),
@@ -220,7 +227,7 @@ fn a_call_that_is_cut_keeps_what_came() {
 fn counts_in_the_last_event_replace_earlier_ones() {
     let last = json!({"input_tokens": 30, "cache_read_input_tokens": 0, "output_tokens": 12});
     let (events, _) = decode(&sse(&[start(25), message_delta("end_turn", last), message_stop()]), 50);
-    let counted = Usage { input: 30, output: 12, reasoning: 0, cache_read: 0, cache_write: 7 };
+    let counted = Usage { input: 30, output: 12, cache_write: 7, cache_write_hour: 3, ..Usage::default() };
     assert!(events.contains(&ModelEvent::Usage(counted)), "{events:?}");
 }
 

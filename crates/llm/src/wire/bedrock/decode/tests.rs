@@ -41,7 +41,8 @@ fn message_stop(reason: &str) -> (&'static str, Value) {
 
 fn metadata() -> (&'static str, Value) {
     let usage = json!({"inputTokens": 30, "outputTokens": 20, "totalTokens": 95,
-                       "cacheReadInputTokens": 40, "cacheWriteInputTokens": 5});
+                       "cacheReadInputTokens": 40, "cacheWriteInputTokens": 5,
+                       "cacheDetails": [{"ttl": "5m", "inputTokens": 3}, {"ttl": "1h", "inputTokens": 2}]});
     ("metadata", json!({"usage": usage, "metrics": {"latencyMs": 7}}))
 }
 
@@ -89,7 +90,14 @@ fn reasoning_text_calls_and_usage_are_told_as_they_come() {
         tool: tool.into(),
         arguments: arguments.into(),
     };
-    let usage = Usage { input: 30, output: 20, reasoning: 0, cache_read: 40, cache_write: 5 };
+    let usage = Usage {
+        input: 30,
+        output: 20,
+        cache_read: 40,
+        cache_write: 5,
+        cache_write_hour: 2,
+        ..Usage::default()
+    };
     let expected = vec![
         ModelEvent::ReasoningDelta { part: 0, delta: "hm \u{e9}".into() },
         opaque(0, json!({"reasoningContent": {"reasoningText": {"signature": "sig"}}})),
@@ -202,11 +210,14 @@ fn a_whole_body_is_read_like_a_stream() {
         "stopReason": "tool_use", "usage": {"inputTokens": 1, "outputTokens": 2, "totalTokens": 3}});
     let (events, end) = decode(body.to_string().as_bytes(), 9);
     assert_eq!(end, Ok(()));
-    assert_eq!(events[..3], [
-        ModelEvent::ReasoningDelta { part: 0, delta: "hm".into() },
-        opaque(0, json!({"reasoningContent": {"reasoningText": {"signature": "s"}}})),
-        text(1, "Cited"),
-    ]);
+    assert_eq!(
+        events[..3],
+        [
+            ModelEvent::ReasoningDelta { part: 0, delta: "hm".into() },
+            opaque(0, json!({"reasoningContent": {"reasoningText": {"signature": "s"}}})),
+            text(1, "Cited"),
+        ]
+    );
     assert_eq!(events.last(), Some(&ModelEvent::Finished(Finish::ToolCalls)));
     let error = decode(br#"{"message": "The security token included in the request is invalid."}"#, 4).1;
     assert_eq!(error.unwrap_err().message, "The security token included in the request is invalid.");

@@ -63,7 +63,14 @@ fn a_whole_request_looks_like_this() {
         tool_choice: ToolChoice::Required,
         ..request(vec![
             user("Read a"),
-            assistant(MODEL, vec![signed(), AssistantPart::Call(first.clone()), AssistantPart::Text { text: "Now.".into() }]),
+            assistant(
+                MODEL,
+                vec![
+                    signed(),
+                    AssistantPart::Call(first.clone()),
+                    AssistantPart::Text { text: "Now.".into() },
+                ],
+            ),
             result(&first, vec![Content::text("no"), image], true),
             user("And?"),
         ])
@@ -106,7 +113,8 @@ fn reasoning_of_others_stays_here() {
         thought("anthropic-messages", json!({"type": "thinking", "signature": "sig"})),
         AssistantPart::Text { text: "Hi".into() },
     ];
-    let request = request(vec![user("a"), assistant(MODEL, parts), assistant("other", vec![signed()]), user("b")]);
+    let request =
+        request(vec![user("a"), assistant(MODEL, parts), assistant("other", vec![signed()]), user("b")]);
     let text = body(&request, &Quirks::default()).to_string();
     assert!(!text.contains("sig") && !text.contains("hm") && text.contains("Hi"), "{text}");
 }

@@ -3,7 +3,7 @@
 use rein_protocol::{BlobId, CallId, Message, ToolCall, ToolInput};
 
 use super::*;
-use crate::catalog::ToolIdShape;
+use crate::catalog::{ImageSupport, ToolIdShape};
 
 fn model(name: &str) -> ModelRef {
     format!("provider/{name}").parse().unwrap()
@@ -198,12 +198,35 @@ fn an_error_is_said_once_and_no_output_is_said_at_all() {
 }
 
 #[test]
-fn an_image_is_refused_in_words() {
-    let image = Content::Image { media_type: "image/png".to_owned(), blob: BlobId("00".to_owned()) };
-    let error =
-        encode(&request(vec![Message::User { content: vec![image] }]), &Quirks::default()).unwrap_err();
-    assert_eq!(error.kind, ErrorKind::BadRequest);
-    assert_eq!(error.message, "images cannot be sent to this provider by this version of rein");
+fn images_are_shown_by_persons_and_behind_the_results_that_hold_them() {
+    let image = |blob: &str| Content::Image { media_type: "image/png".into(), blob: BlobId(blob.into()) };
+    let (one, two) = (called("one", "{}"), called("two", "{}"));
+    let showing = Message::Tool {
+        call: one.id.clone(),
+        wire_id: one.wire_id.clone(),
+        tool: one.tool.clone(),
+        content: vec![image("known")],
+        is_error: false,
+    };
+    let mut request = request(vec![
+        Message::User { content: vec![Content::text("See"), image("known"), image("lost")] },
+        assistant_of("m", vec![AssistantPart::Call(one.clone()), AssistantPart::Call(two.clone())]),
+        showing,
+        result(&two, "text", false),
+    ]);
+    request.images.insert(BlobId("known".into()), bytes::Bytes::from_static(b"PNG"));
+    let shown = json!({"type": "image_url", "image_url": {"url": "data:image/png;base64,UE5H"}});
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let messages = encoded(&request, &Quirks::default())["messages"].clone();
+    let lost = text("[an image (image/png), which is no longer there]");
+    assert_eq!(messages[0]["content"], json!([text("See"), shown, lost]));
+    assert_eq!(messages[2]["content"], "(an image, shown below)");
+    assert_eq!(messages[3]["content"], "text");
+    assert_eq!(messages[4], json!({"role": "user", "content": [text("What call one shows:"), shown]}));
+    let blind = Quirks { images: ImageSupport::No, ..Quirks::default() };
+    let told = encoded(&request, &blind)["messages"].clone();
+    assert_eq!(told[2]["content"], "[an image (image/png), which this model cannot see]");
+    assert_eq!(told.as_array().unwrap().len(), 4);
 }
 
 #[test]
