@@ -13,7 +13,7 @@ use rein_http::{BodyEnd, CancellationToken, Client, Reach, Response};
 use rein_protocol::{Cost, ModelRef, Timestamp, Usage};
 use secrecy::SecretString;
 
-use crate::catalog::{self, Access, Catalog, Limits, Prices, Provider, Quirks};
+use crate::catalog::{self, Access, AccessScheme, Catalog, Limits, Prices, Provider, Quirks};
 use crate::discovery::{self, LocalServer};
 use crate::error::{Advice, ErrorKind, ModelError, classify};
 use crate::request::ModelRequest;
@@ -289,7 +289,13 @@ pub(crate) fn wants_key(provider: &Provider, base_url: &str) -> bool {
 }
 
 fn missing_key(provider: &Provider) -> ModelError {
-    let names = provider.key_env.join(" or ");
+    let access = &provider.access;
+    let pair = match access.scheme {
+        AccessScheme::Aws(_) => Some("AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY".to_owned()),
+        AccessScheme::Bearer | AccessScheme::Header(_) => None,
+    };
+    let names: Vec<String> = provider.key_env.iter().chain(&access.token_env).cloned().chain(pair).collect();
+    let names = names.join(" or ");
     let page = provider
         .account_page
         .as_ref()

@@ -120,6 +120,18 @@ async fn an_error_says_its_kind_in_a_header() {
     assert_eq!(exchange(&environment, status, body).await.1, Err(ErrorKind::RateLimit));
 }
 
+#[tokio::test]
+async fn an_account_is_the_last_resort_when_no_model_is_named() {
+    let account = [("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE"), ("AWS_SECRET_ACCESS_KEY", SECRET)];
+    let keyed = [account[0], account[1], ("GROQ_API_KEY", "gsk-123456")];
+    let chosen = models(Catalog::bundled(), &keyed).choose(None, &CancellationToken::new()).await;
+    assert_eq!(chosen.unwrap().provider, "groq");
+    let named = models(Catalog::bundled(), &account)
+        .choose(Some("bedrock/us.amazon.nova-pro-v1:0"), &CancellationToken::new())
+        .await;
+    assert_eq!(named.unwrap().provider, "bedrock");
+}
+
 #[test]
 fn the_region_is_part_of_the_address_and_must_be_sound() {
     let address = |region: &str| {
@@ -131,4 +143,7 @@ fn the_region_is_part_of_the_address_and_must_be_sound() {
     assert_eq!(address("evil.example/?"), "https://bedrock-runtime.us-east-1.amazonaws.com");
     let bare = models(Catalog::bundled(), &[]).resolve(&"bedrock/m".parse().unwrap()).unwrap_err();
     assert_eq!(bare.kind, ErrorKind::Auth);
+    let message = "there is no key for `bedrock`: AWS_BEARER_TOKEN_BEDROCK or AWS_ACCESS_KEY_ID with \
+                   AWS_SECRET_ACCESS_KEY is not set";
+    assert_eq!(bare.message, message);
 }
