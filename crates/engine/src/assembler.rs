@@ -12,6 +12,7 @@ use rein_protocol::message::AssistantPart;
 use rein_protocol::{
     CallId, EntryBody, EventBody, Finish, PartId, PartKind, ToolCall, ToolInput, TurnId, Usage,
 };
+use serde_json::Value;
 
 /// What has come of an answer.
 pub(crate) struct Assembler {
@@ -29,6 +30,7 @@ struct OpenPart {
     id: PartId,
     kind: PartKind,
     text: String,
+    opaque: Option<Value>,
 }
 
 /// What to do about a decoded event, in order.
@@ -67,6 +69,11 @@ impl Assembler {
         match event {
             ModelEvent::TextDelta { part, delta } => self.grow(part, PartKind::Text, delta, steps),
             ModelEvent::ReasoningDelta { part, delta } => self.grow(part, PartKind::Reasoning, delta, steps),
+            ModelEvent::ReasoningOpaque { part, opaque } => {
+                if let Some(open) = self.open_part(part, &PartKind::Reasoning, steps) {
+                    open.opaque = Some(opaque);
+                }
+            }
             ModelEvent::CallStarted { part, tool, .. } => {
                 self.grow(part, PartKind::Call { tool }, String::new(), steps);
             }
@@ -93,9 +100,21 @@ impl Assembler {
     }
 
     fn grow(&mut self, index: u32, kind: PartKind, delta: String, steps: &mut Vec<Step>) {
+        let turn = self.turn.clone();
+        if let Some(part) = self.open_part(index, &kind, steps) {
+            // The arguments of a call are kept by the decoder.
+            if !matches!(kind, PartKind::Call { .. }) {
+                part.text.push_str(&delta);
+            }
+            steps.push(Step::Delta(EventBody::PartDelta { turn, part: part.id.clone(), kind, delta }));
+        }
+    }
+
+    /// The part with an index, which begins if it is not open.
+    fn open_part(&mut self, index: u32, kind: &PartKind, steps: &mut Vec<Step>) -> Option<&mut OpenPart> {
         self.produced = true;
         self.close_words(Some(index), steps);
-        let part = match self.open.iter_mut().position(|open| open.index == index && open.kind == kind) {
+        match self.open.iter().position(|open| open.index == index && open.kind == *kind) {
             Some(place) => self.open.get_mut(place),
             None => {
                 self.open.push(OpenPart {
@@ -103,17 +122,10 @@ impl Assembler {
                     id: PartId::new(),
                     kind: kind.clone(),
                     text: String::new(),
+                    opaque: None,
                 });
                 self.open.last_mut()
             }
-        };
-        if let Some(part) = part {
-            // The arguments of a call are kept by the decoder.
-            if !matches!(kind, PartKind::Call { .. }) {
-                part.text.push_str(&delta);
-            }
-            let turn = self.turn.clone();
-            steps.push(Step::Delta(EventBody::PartDelta { turn, part: part.id.clone(), kind, delta }));
         }
     }
 
@@ -156,11 +168,11 @@ impl Assembler {
                 continue;
             }
             let open = self.open.remove(index);
-            if open.text.is_empty() {
+            if open.text.is_empty() && open.opaque.is_none() {
                 continue;
             }
             let body = match open.kind {
-                PartKind::Reasoning => AssistantPart::Reasoning { text: open.text, opaque: None },
+                PartKind::Reasoning => AssistantPart::Reasoning { text: open.text, opaque: open.opaque },
                 PartKind::Text | PartKind::Call { .. } => AssistantPart::Text { text: open.text },
             };
             steps.push(Step::Part(EntryBody::Part { turn: self.turn.clone(), part: open.id, body }));

@@ -79,6 +79,7 @@ async fn open_stream(turn: &Turn, start: &StepStart) -> Result<Result<ModelStrea
         tools: turn.bench.tools.specs(),
         messages: context::messages(start.history.iter().map(AsRef::as_ref)),
         max_output: None,
+        ..ModelRequest::default()
     };
     let mut attempt = 1;
     loop {

@@ -14,6 +14,7 @@ use crate::catalog::{Origin, Provider};
 use crate::discovery::LocalServer;
 use crate::error::{ErrorKind, ModelError};
 use crate::models::{AddressSource, Models, wants_key};
+use crate::sending::Credential;
 
 impl Models {
     /// The model to use: `wanted` may be `provider/model`, the bare name of a
@@ -83,6 +84,7 @@ impl Models {
         for provider in by_variables.chain(by_settings).chain(providers) {
             if tried.insert(&provider.name)
                 && self.is_usable(provider)
+                && !self.has_account_only(provider)
                 && let Some(model) = self.first_model(provider, cancel).await
             {
                 return Ok(reference(&provider.name, &model));
@@ -91,7 +93,14 @@ impl Models {
         let servers = self.local_servers().await;
         let found =
             servers.iter().find_map(|server| Some(reference(&server.provider, server.models.first()?)));
-        found.ok_or_else(|| self.no_model())
+        let account = || providers.iter().find(|provider| self.has_account_only(provider));
+        let by_account = || Some(reference(&account()?.name, account()?.default_model.as_deref()?));
+        found.or_else(by_account).ok_or_else(|| self.no_model())
+    }
+
+    /// Whether only an account speaks for a provider, which most people have for other things: it is the last resort.
+    fn has_account_only(&self, provider: &Provider) -> bool {
+        provider.origin == Origin::Bundled && matches!(self.credential(provider), Some(Credential::Aws(_)))
     }
 
     /// Whether a provider can be asked, as far as that can be told without asking it.
@@ -102,7 +111,7 @@ impl Models {
         }
         let (base_url, source) = self.address(provider);
         let set = source == AddressSource::Environment || provider.origin == Origin::Configured;
-        self.key(provider).is_some() || (set && !wants_key(provider, &base_url))
+        self.credential(provider).is_some() || (set && !wants_key(provider, &base_url))
     }
 
     async fn first_model(&self, provider: &Provider, cancel: &CancellationToken) -> Option<String> {

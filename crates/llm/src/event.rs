@@ -6,6 +6,7 @@
 //! complete.
 
 use rein_protocol::{Finish, Usage};
+use serde_json::Value;
 
 /// Something a model said.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +24,14 @@ pub enum ModelEvent {
         part: u32,
         /// What was added.
         delta: String,
+    },
+    /// What the provider wants to see again with its reasoning, verbatim. A part of which nothing may be read consists
+    /// of it alone.
+    ReasoningOpaque {
+        /// Which part of the answer.
+        part: u32,
+        /// For the wire that it came from, and nobody else.
+        opaque: Value,
     },
     /// A call begins.
     CallStarted {

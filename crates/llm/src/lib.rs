@@ -23,6 +23,8 @@ pub mod models;
 pub mod request;
 pub mod retry;
 mod scrub;
+mod sending;
+mod sigv4;
 pub mod stream;
 pub mod wire;
 
@@ -31,6 +33,7 @@ pub use discovery::LocalServer;
 pub use error::{ErrorKind, ModelError, classify};
 pub use event::ModelEvent;
 pub use models::{Endpoint, Models, ModelsOptions};
-pub use request::ModelRequest;
+pub use request::{CacheLifetime, CachePlan, Effort, ModelRequest, ToolChoice};
+pub use sending::{AwsKeys, Credential};
 pub use stream::ModelStream;
-pub use wire::Wire;
+pub use wire::{EncodedRequest, Wire};

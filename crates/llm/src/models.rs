@@ -9,15 +9,15 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rein_http::{BodyEnd, CancellationToken, Client, Method, Reach, Request, Response};
+use rein_http::{BodyEnd, CancellationToken, Client, Reach, Response};
 use rein_protocol::{Cost, ModelRef, Timestamp, Usage};
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 
-use crate::catalog::{self, Catalog, Limits, Prices, Provider, Quirks};
+use crate::catalog::{self, Access, AccessScheme, Catalog, Limits, Prices, Provider, Quirks};
 use crate::discovery::{self, LocalServer};
 use crate::error::{Advice, ErrorKind, ModelError, classify};
 use crate::request::ModelRequest;
-use crate::scrub::Scrubber;
+use crate::sending::Credential;
 use crate::stream::ModelStream;
 use crate::wire::Wire;
 
@@ -67,8 +67,12 @@ pub struct Endpoint {
     pub wire: Wire,
     /// Where the API begins.
     pub base_url: String,
-    /// The key, if there is one.
-    pub key: Option<SecretString>,
+    /// Where it is, for those who have regions; otherwise empty.
+    pub region: String,
+    /// Who asks, if that is known.
+    pub credential: Option<Credential>,
+    /// How it is shown who asks.
+    pub access: Access,
     /// Headers to send with every request.
     pub headers: BTreeMap<String, SecretString>,
     /// What the provider wants different.
@@ -115,7 +119,7 @@ impl Models {
         let provider =
             self.catalog.provider(&model.provider).ok_or_else(|| self.unknown_provider(&model.provider))?;
         let endpoint = self.endpoint(provider, &model.model);
-        if endpoint.key.is_none() && wants_key(provider, &endpoint.base_url) {
+        if endpoint.credential.is_none() && wants_key(provider, &endpoint.base_url) {
             return Err(missing_key(provider));
         }
         Ok(endpoint)
@@ -136,13 +140,10 @@ impl Models {
         } else {
             Cow::Owned(ModelRequest { model: endpoint.model.clone(), ..request.clone() })
         };
-        let body = endpoint.wire.encode(&request, &endpoint.quirks)?;
+        let encoded = endpoint.wire.encode(&request, &endpoint.quirks)?;
         let outgoing = endpoint
-            .request(Method::Post, endpoint.wire.path())
-            .and_then(|request| Ok(request.with_header("content-type", "application/json")?))
-            .and_then(|request| Ok(request.with_header("accept", "text/event-stream, application/json")?))
+            .outgoing(encoded)
             .map_err(refine)?
-            .with_body(body)
             .with_idle_timeout(self.idle_timeout(&endpoint.base_url));
         let response = self.http.send(outgoing, &cancel).await.map_err(|error| refine(error.into()))?;
         if !(200..300).contains(&response.status) {
@@ -157,8 +158,7 @@ impl Models {
         let endpoint = self.endpoint(known, "");
         let scrubber = endpoint.scrubber();
         let refine = |error: ModelError| scrubber.clean_error(endpoint.advice.add_to(error));
-        let request =
-            endpoint.request(Method::Get, "/models").map_err(refine)?.with_idle_timeout(LIST_TIMEOUT);
+        let request = endpoint.list_request().map_err(refine)?.with_idle_timeout(LIST_TIMEOUT);
         let mut response = self.http.send(request, cancel).await.map_err(|error| refine(error.into()))?;
         if !(200..300).contains(&response.status) {
             return Err(refine(failure(response).await));
@@ -212,6 +212,7 @@ impl Models {
 
     pub(crate) fn endpoint(&self, provider: &Provider, model: &str) -> Endpoint {
         let (base_url, _) = self.address(provider);
+        let known = provider.model(model);
         let advice = Advice {
             provider: provider.name.clone(),
             key_env: if provider.key.is_some() { Vec::new() } else { provider.key_env.clone() },
@@ -223,9 +224,11 @@ impl Models {
             model: model.to_owned(),
             wire: provider.wire,
             base_url,
-            key: self.key(provider),
+            region: self.region(provider),
+            credential: self.credential(provider),
+            access: provider.access.clone(),
             headers: provider.headers.clone(),
-            quirks: provider.quirks.clone(),
+            quirks: known.map_or_else(|| provider.quirks.clone(), |model| model.quirks(&provider.quirks)),
             advice,
         }
     }
@@ -234,13 +237,15 @@ impl Models {
     pub(crate) fn address(&self, provider: &Provider) -> (String, AddressSource) {
         match provider.base_url_env.iter().find_map(|name| self.variable(name)) {
             Some(url) => (url.trim_end_matches('/').to_owned(), AddressSource::Environment),
-            None => (provider.base_url.clone(), AddressSource::Catalog),
+            None => (provider.base_url.replace("{region}", &self.region(provider)), AddressSource::Catalog),
         }
     }
 
-    pub(crate) fn key(&self, provider: &Provider) -> Option<SecretString> {
-        let own = provider.key.clone().filter(|key| !key.expose_secret().trim().is_empty());
-        own.or_else(|| provider.key_env.iter().find_map(|name| self.variable(name)).map(SecretString::from))
+    fn region(&self, provider: &Provider) -> String {
+        let set = provider.region_env.iter().find_map(|name| self.variable(name));
+        // It becomes a piece of a host's name.
+        let sound = |region: &String| region.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        set.filter(sound).or_else(|| provider.region.clone()).unwrap_or_default()
     }
 
     pub(crate) fn unknown_provider(&self, name: &str) -> ModelError {
@@ -255,7 +260,7 @@ impl Models {
             ))
     }
 
-    fn variable(&self, name: &str) -> Option<String> {
+    pub(crate) fn variable(&self, name: &str) -> Option<String> {
         (self.environment)(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
     }
 
@@ -278,32 +283,19 @@ pub(crate) enum AddressSource {
     Environment,
 }
 
-impl Endpoint {
-    fn request(&self, method: Method, path: &str) -> Result<Request, ModelError> {
-        let mut request = Request::new(method, &format!("{}{path}", self.base_url))?;
-        for (name, value) in &self.headers {
-            request = request.with_secret_header(name, value.expose_secret())?;
-        }
-        if let Some(key) = &self.key {
-            request = request
-                .with_secret_header("authorization", &format!("Bearer {}", key.expose_secret().trim()))?;
-        }
-        Ok(request)
-    }
-
-    fn scrubber(&self) -> Scrubber {
-        let key = self.key.iter().map(|key| SecretString::from(key.expose_secret().trim()));
-        Scrubber::new(key.chain(self.headers.values().cloned()))
-    }
-}
-
 /// Servers on this machine and in private networks seldom want a key.
 pub(crate) fn wants_key(provider: &Provider, base_url: &str) -> bool {
     !provider.key_env.is_empty() && Reach::of(base_url) == Reach::Public
 }
 
 fn missing_key(provider: &Provider) -> ModelError {
-    let names = provider.key_env.join(" or ");
+    let access = &provider.access;
+    let pair = match access.scheme {
+        AccessScheme::Aws(_) => Some("AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY".to_owned()),
+        AccessScheme::Bearer | AccessScheme::Header(_) => None,
+    };
+    let names: Vec<String> = provider.key_env.iter().chain(&access.token_env).cloned().chain(pair).collect();
+    let names = names.join(" or ");
     let page = provider
         .account_page
         .as_ref()

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 /// Tokens of one model call, or of many added up.
 ///
-/// The five counts are disjoint except that `reasoning` is part of `output`:
-/// `input` excludes what was read from or written to a cache.
+/// The counts are disjoint except that `reasoning` is part of `output` and
+/// `cache_write_hour` of `cache_write`: `input` excludes what was read from or
+/// written to a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
     /// Input tokens that no cache served.
@@ -24,6 +25,15 @@ pub struct Usage {
     /// Input tokens written to a cache.
     #[serde(default)]
     pub cache_write: u64,
+    /// Of those, the ones that the cache keeps for an hour, at another price.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_write_hour: u64,
+}
+
+/// serde hands over a reference.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Usage {
@@ -45,6 +55,7 @@ impl AddAssign for Usage {
         self.reasoning = self.reasoning.saturating_add(other.reasoning);
         self.cache_read = self.cache_read.saturating_add(other.cache_read);
         self.cache_write = self.cache_write.saturating_add(other.cache_write);
+        self.cache_write_hour = self.cache_write_hour.saturating_add(other.cache_write_hour);
     }
 }
 

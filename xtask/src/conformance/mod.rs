@@ -14,6 +14,7 @@ mod error_cases;
 mod peers;
 mod permission;
 mod wire;
+mod wire_blocks;
 mod wire_truth;
 
 use std::collections::BTreeMap;

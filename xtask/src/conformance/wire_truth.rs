@@ -1,5 +1,6 @@
 //! What the bytes of an exchange say, read in the most naive way there is, to
-//! compare a decoder with. Good for one wire so far; others pass unlooked at.
+//! compare a decoder with. Chat completions are read here,
+//! answers that come as blocks next door; other wires pass unlooked at.
 
 use std::collections::BTreeMap;
 
@@ -7,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::case::Exchange;
 use super::peers::same;
+use super::wire_blocks;
 
 /// Text, reasoning and calls, with nothing made of them.
 #[derive(Debug, Default, PartialEq)]
@@ -19,8 +21,13 @@ struct Truth {
 
 /// Compares what was decoded with what the bytes say.
 pub fn compare(case: &Exchange, decoded: &Value) -> Result<(), String> {
-    if case.wire != "openai-chat" || case.response.status >= 300 {
+    if case.response.status >= 300 {
         return Ok(());
+    }
+    match case.wire.as_str() {
+        "openai-chat" => {}
+        "anthropic-messages" | "bedrock-converse" => return wire_blocks::compare(case, decoded),
+        _ => return Ok(()),
     }
     let truth = match case.framing.as_str() {
         "sse" => streamed(&case.response.body),

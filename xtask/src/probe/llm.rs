@@ -69,10 +69,10 @@ pub fn encode(input: &Value) -> Answer {
         quirks: Quirks,
     }
     let input: Input = typed(input)?;
-    let bytes =
+    let encoded =
         wire(&input.wire, "wire.encode")?.encode(&input.request, &input.quirks).map_err(Failure::wrong)?;
-    let body: Value = serde_json::from_slice(&bytes).map_err(Failure::wrong)?;
-    Ok(json!({ "body": body }))
+    let body: Value = serde_json::from_slice(&encoded.body).map_err(Failure::wrong)?;
+    Ok(json!({ "path": encoded.path, "body": body }))
 }
 
 /// `wire.decode`.
@@ -128,6 +128,7 @@ fn decoded(decoded: Decoded) -> Value {
     let mut answer = json!({
         "text": decoded.text,
         "reasoning": decoded.reasoning,
+        "opaque": decoded.opaque,
         "calls": calls,
         "stop": decoded.finish.as_ref().map(stop),
         "usage": decoded.usage,

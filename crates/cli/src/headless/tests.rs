@@ -183,7 +183,7 @@ async fn the_json_format_is_one_object_with_everything() {
         turn: TurnId::new(),
         step: 1,
         finish: rein_protocol::Finish::Stop,
-        usage: Some(Usage { input: 7, output: 3, reasoning: 1, cache_read: 2, cache_write: 0 }),
+        usage: Some(Usage { input: 7, output: 3, reasoning: 1, cache_read: 2, ..Usage::default() }),
         cost: Cost::Known { micro_usd: 1500 },
     };
     let said = EntryBody::Part {

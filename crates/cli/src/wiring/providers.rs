@@ -59,7 +59,10 @@ fn what_is_wrong(address: &str) -> Option<String> {
 /// Keeps every key from the commands that rein runs, whatever the variables with it are called.
 pub(super) fn hide_keys(catalog: &Catalog, variable: impl Fn(&str) -> Option<OsString>) {
     let providers = catalog.providers();
-    let names: Vec<&String> = providers.iter().flat_map(|provider| &provider.key_env).collect();
+    let names: Vec<&String> = providers
+        .iter()
+        .flat_map(|provider| provider.key_env.iter().chain(&provider.access.token_env))
+        .collect();
     let set = names.iter().filter_map(|name| variable(name));
     let written = providers.iter().flat_map(|provider| provider.key.iter().chain(provider.headers.values()));
     let written = written.map(|secret| OsString::from(secret.expose_secret()));
@@ -109,9 +112,15 @@ fn model_info(id: &str, settings: &ModelSettings, known: Option<&ModelInfo>) -> 
         output,
         cached_input: settings.cache_read_price.or(known.and_then(|prices| prices.cached_input)),
         cache_write: settings.cache_write_price.or(known.and_then(|prices| prices.cache_write)),
-        as_of: None,
+        ..Prices::default()
     });
-    ModelInfo { id: id.to_owned(), context: settings.context, output: settings.output, prices }
+    ModelInfo {
+        id: id.to_owned(),
+        context: settings.context,
+        output: settings.output,
+        prices,
+        ..ModelInfo::default()
+    }
 }
 
 fn secret(secret: &Secret) -> SecretString {

@@ -118,3 +118,19 @@ fn usage_and_finish_are_remembered_and_are_no_output() {
     );
     assert_eq!(steps, []);
 }
+
+#[test]
+fn what_the_provider_wants_to_see_again_is_kept_with_its_reasoning() {
+    let opaque = |part, value: &str| ModelEvent::ReasoningOpaque { part, opaque: value.into() };
+    let (_, steps) = run(vec![reasoning(0, "hm"), opaque(0, "signed"), opaque(1, "sealed"), text(2, "Hi")]);
+    let kept: Vec<(String, Option<Value>)> = steps
+        .iter()
+        .filter_map(|step| match step {
+            Step::Part(EntryBody::Part { body: AssistantPart::Reasoning { text, opaque }, .. }) => {
+                Some((text.clone(), opaque.clone()))
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(kept, [("hm".to_owned(), Some("signed".into())), (String::new(), Some("sealed".into()))]);
+}

@@ -3,8 +3,9 @@
 use super::Provider;
 
 /// In the order in which they are preferred.
-const FILES: [(&str, &str); 13] = [
+const FILES: [(&str, &str); 15] = [
     ("openai", include_str!("../../catalog/openai.toml")),
+    ("anthropic", include_str!("../../catalog/anthropic.toml")),
     ("openrouter", include_str!("../../catalog/openrouter.toml")),
     ("groq", include_str!("../../catalog/groq.toml")),
     ("together", include_str!("../../catalog/together.toml")),
@@ -13,6 +14,7 @@ const FILES: [(&str, &str); 13] = [
     ("xai", include_str!("../../catalog/xai.toml")),
     ("fireworks", include_str!("../../catalog/fireworks.toml")),
     ("cerebras", include_str!("../../catalog/cerebras.toml")),
+    ("bedrock", include_str!("../../catalog/bedrock.toml")),
     ("ollama", include_str!("../../catalog/ollama.toml")),
     ("llamacpp", include_str!("../../catalog/llamacpp.toml")),
     ("lmstudio", include_str!("../../catalog/lmstudio.toml")),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use secrecy::SecretString;
 
-use super::{Catalog, ModelInfo, Origin, Provider, Quirks};
+use super::{Access, Catalog, ModelInfo, Origin, Provider, Quirks};
 use crate::error::{ErrorKind, ModelError};
 use crate::wire::Wire;
 
@@ -61,7 +61,10 @@ impl Provider {
             wire: Wire::default(),
             base_url: base_url.clone(),
             base_url_env: Vec::new(),
+            region: None,
+            region_env: Vec::new(),
             key_env: Vec::new(),
+            access: Access::default(),
             account_page: None,
             local_port: None,
             default_model: None,
@@ -115,6 +118,9 @@ impl Provider {
                 known.context = model.context.or(known.context);
                 known.output = model.output.or(known.output);
                 known.prices = model.prices.or_else(|| known.prices.take());
+                known.thinking = model.thinking.or_else(|| known.thinking.take());
+                known.cache = model.cache.or(known.cache);
+                known.images = model.images.or(known.images);
             }
             None => self.models.push(model),
         }

@@ -4,9 +4,11 @@
 //! No code asks for the name of a provider or a model. What makes one
 //! different from another is a [`Quirks`] field.
 
+mod access;
 mod bundled;
 mod config;
 mod price;
+mod thinking;
 
 use std::collections::BTreeMap;
 
@@ -15,8 +17,10 @@ use serde::Deserialize;
 
 use crate::wire::Wire;
 
+pub use access::{Access, AccessScheme};
 pub use config::ProviderConfig;
 pub use price::{Prices, cost};
+pub use thinking::{Thinking, ThinkingStyle};
 
 /// A provider of models.
 #[derive(Debug, Clone, Deserialize)]
@@ -30,14 +34,23 @@ pub struct Provider {
     /// How it wants to be asked.
     #[serde(default)]
     pub wire: Wire,
-    /// Where its API begins, without a slash at the end.
+    /// Where its API begins, without a slash at the end. `{region}` stands for the region.
     pub base_url: String,
+    /// Where it is if no variable says so, for those who have regions.
+    #[serde(default)]
+    pub region: Option<String>,
+    /// Environment variables that name the region, the first that is set.
+    #[serde(default)]
+    pub region_env: Vec<String>,
     /// Environment variables that name another address, the first that is set.
     #[serde(default)]
     pub base_url_env: Vec<String>,
     /// Environment variables that hold the key, the first that is set. None: it wants no key.
     #[serde(default)]
     pub key_env: Vec<String>,
+    /// How it is shown who asks.
+    #[serde(default)]
+    pub access: Access,
     /// Where keys and credit are to be had.
     #[serde(default)]
     pub account_page: Option<String>,
@@ -96,6 +109,44 @@ pub struct Quirks {
     pub tool_id: ToolIdShape,
     /// The field in which a model wants to see its own reasoning again.
     pub reasoning_field: Option<String>,
+    /// Where requests go, if not to the wire's usual path. `{model}` stands for the model's name.
+    pub path: Option<String>,
+    /// Headers to send with every request, such as a version, or features that are not for everybody yet.
+    pub headers: BTreeMap<String, String>,
+    /// How it is told what to keep for the next request.
+    pub cache: CacheStyle,
+    /// How it is told how much to think.
+    pub thinking: Thinking,
+    /// Whether it can be sent images.
+    pub images: ImageSupport,
+    /// Whether it can be asked to send the arguments of a call while they are written, unchecked.
+    pub eager_arguments: bool,
+    /// The longest answer to ask for if the request does not say, for those who insist on one.
+    pub max_output: Option<u64>,
+}
+
+impl Quirks {
+    /// Where requests go: the quirk, or the wire's usual path.
+    #[must_use]
+    pub fn path_or(&self, usual: &str, model: &str) -> String {
+        match &self.path {
+            Some(path) => path.replace("{model}", &percent_encoded(model)),
+            None => usual.to_owned(),
+        }
+    }
+}
+
+/// A piece of a path in which nothing has a meaning.
+pub(crate) fn percent_encoded(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
 }
 
 impl Default for Quirks {
@@ -106,6 +157,13 @@ impl Default for Quirks {
             stream_usage: true,
             tool_id: ToolIdShape::Any,
             reasoning_field: None,
+            path: None,
+            headers: BTreeMap::new(),
+            cache: CacheStyle::Automatic,
+            thinking: Thinking::default(),
+            images: ImageSupport::Yes,
+            eager_arguments: false,
+            max_output: None,
         }
     }
 }
@@ -119,6 +177,34 @@ pub enum ToolIdShape {
     Any,
     /// Nine letters and digits.
     Alphanumeric9,
+    /// Up to 64 letters, digits, `_` and `-`.
+    Word64,
+}
+
+/// How a provider is told what to keep for the next request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CacheStyle {
+    /// It finds that out by itself, or keeps nothing.
+    #[default]
+    Automatic,
+    /// By marks, in the words of the wire.
+    Marks,
+    /// By marks, but it takes none behind tools.
+    MarksWithoutTools,
+}
+
+/// Whether a model can be sent images.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ImageSupport {
+    /// It can, or nobody knows better.
+    #[default]
+    Yes,
+    /// Only in what a person says, and not in the results of tools.
+    FromPersons,
+    /// It cannot: the model is told that there was one.
+    No,
 }
 
 /// A model of a provider.
@@ -136,6 +222,29 @@ pub struct ModelInfo {
     /// What tokens cost, if known.
     #[serde(default)]
     pub prices: Option<Prices>,
+    /// How it is told how much to think, if otherwise than its provider says.
+    #[serde(default)]
+    pub thinking: Option<Thinking>,
+    /// How it is told what to keep, if otherwise than its provider says.
+    #[serde(default)]
+    pub cache: Option<CacheStyle>,
+    /// Whether it can be sent images, if otherwise than its provider says.
+    #[serde(default)]
+    pub images: Option<ImageSupport>,
+}
+
+impl ModelInfo {
+    /// What the provider wants different, for this model.
+    #[must_use]
+    pub fn quirks(&self, provider: &Quirks) -> Quirks {
+        Quirks {
+            thinking: self.thinking.clone().unwrap_or_else(|| provider.thinking.clone()),
+            cache: self.cache.unwrap_or(provider.cache),
+            images: self.images.unwrap_or(provider.images),
+            max_output: self.output.or(provider.max_output),
+            ..provider.clone()
+        }
+    }
 }
 
 /// How much fits.

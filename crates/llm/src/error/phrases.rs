@@ -163,6 +163,7 @@ pub(super) const NOT_FOUND: &[Phrase] = &[
     &["no such model"],
     &["invalid model name"],
     &["no endpoints found"],
+    &["resourcenotfoundexception"],
 ];
 
 /// The provider has trouble of its own.
@@ -196,6 +197,11 @@ pub(super) const OVERLOADED: &[Phrase] = &[
     &["system_resource"],
     &["upstream error"],
     &["upstream_error"],
+    &["internalserverexception"],
+    &["internalfailure"],
+    &["modelstreamerror"],
+    &["modelerrorexception"],
+    &["modelnotready"],
 ];
 
 /// The provider could not be reached, or the connection broke.

@@ -2,6 +2,7 @@
 
 use rein_http::Headers;
 use rein_protocol::{Finish, Timestamp, Usage};
+use serde_json::Value;
 
 use super::{AnswerDecoder, Wire};
 use crate::error::{ModelError, classify};
@@ -23,6 +24,8 @@ pub struct Decoded {
     pub text: String,
     /// All reasoning.
     pub reasoning: String,
+    /// What goes with the reasoning, unreadable.
+    pub opaque: Vec<Value>,
     /// The complete calls, in the order in which they began.
     pub calls: Vec<DecodedCall>,
     /// How it ended; nothing if it broke off.
@@ -90,6 +93,7 @@ fn gather(events: Vec<ModelEvent>) -> Decoded {
         match event {
             ModelEvent::TextDelta { delta, .. } => decoded.text.push_str(&delta),
             ModelEvent::ReasoningDelta { delta, .. } => decoded.reasoning.push_str(&delta),
+            ModelEvent::ReasoningOpaque { opaque, .. } => decoded.opaque.push(opaque),
             ModelEvent::CallStarted { .. } | ModelEvent::CallDelta { .. } => {}
             ModelEvent::CallCompleted { part, wire_id, tool, arguments } => {
                 calls.push((part, DecodedCall { id: wire_id, name: tool, arguments }));

@@ -1,12 +1,14 @@
 //! From the bytes of an answer to events, whatever form the answer has.
 //!
 //! A stream was asked for, but a plain JSON body or a web page may come. The
-//! first byte that is not blank tells them apart; content types lie.
+//! first byte that is not blank tells them apart; content types lie. What else
+//! begins is framed as the wire says.
 
 use rein_http::HttpError;
 use rein_http::sse;
 
-use super::{Decoder, Wire};
+use super::event_stream::Messages;
+use super::{Decoder, Framing, Wire, json};
 use crate::error::{ErrorKind, ModelError};
 use crate::event::ModelEvent;
 
@@ -20,6 +22,7 @@ const LONGEST_PAGE: usize = 4 * 1024;
 /// Decodes one answer from its bytes.
 pub struct AnswerDecoder {
     decoder: Box<dyn Decoder>,
+    framing: Framing,
     form: Form,
 }
 
@@ -27,6 +30,7 @@ enum Form {
     /// Only blank bytes so far.
     Unknown,
     Events(Events),
+    Messages(Messages),
     Body(Vec<u8>),
     Page(Vec<u8>),
 }
@@ -44,17 +48,23 @@ impl AnswerDecoder {
     /// A decoder for one answer.
     #[must_use]
     pub fn new(wire: Wire) -> Self {
-        Self { decoder: wire.decoder(), form: Form::Unknown }
+        Self { decoder: wire.decoder(), framing: wire.framing(), form: Form::Unknown }
     }
 
     /// Takes the next bytes.
-    pub fn push(&mut self, bytes: &[u8], out: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
+    pub fn push(&mut self, mut bytes: &[u8], out: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
         if let Form::Unknown = self.form {
-            match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
+            bytes = bytes.trim_ascii_start();
+            match bytes.first() {
                 None => return Ok(()),
                 Some(b'{' | b'[') => self.form = Form::Body(Vec::new()),
                 Some(b'<') => self.form = Form::Page(Vec::new()),
-                Some(_) => self.form = Form::Events(Events::default()),
+                Some(_) => {
+                    self.form = match self.framing {
+                        Framing::ServerSentEvents => Form::Events(Events::default()),
+                        Framing::EventStream => Form::Messages(Messages::default()),
+                    }
+                }
             }
         }
         match &mut self.form {
@@ -65,6 +75,10 @@ impl AnswerDecoder {
             Form::Body(body) => {
                 body.extend_from_slice(bytes);
                 Ok(())
+            }
+            Form::Messages(messages) => {
+                messages.push(bytes);
+                drain(messages, &mut *self.decoder, out)
             }
             Form::Page(page) => {
                 page.extend(bytes.iter().take(LONGEST_PAGE.saturating_sub(page.len())));
@@ -84,6 +98,8 @@ impl AnswerDecoder {
         match &mut self.form {
             Form::Unknown => Err(ModelError::new(ErrorKind::Cut, "the provider sent an empty answer")),
             Form::Body(body) => self.decoder.body(body, out),
+            Form::Messages(messages) if messages.is_within() && !self.decoder.settled() => Err(json::cut()),
+            Form::Messages(_) => self.decoder.finish(out),
             Form::Page(page) => Err(not_an_api(&String::from_utf8_lossy(page))),
             Form::Events(events) => {
                 events.framing.finish();
@@ -108,6 +124,18 @@ impl AnswerDecoder {
     pub fn ended(&self) -> bool {
         self.decoder.ended()
     }
+}
+
+fn drain(
+    messages: &mut Messages,
+    decoder: &mut dyn Decoder,
+    out: &mut Vec<ModelEvent>,
+) -> Result<(), ModelError> {
+    while !decoder.ended() {
+        let Some(message) = messages.next()? else { break };
+        decoder.push(&message, out)?;
+    }
+    Ok(())
 }
 
 impl Events {

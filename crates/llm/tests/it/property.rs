@@ -6,8 +6,14 @@ use proptest::prelude::*;
 use rein_llm::wire::AnswerDecoder;
 use rein_llm::{ModelError, ModelEvent, Wire};
 
+use crate::bedrock::message;
+
 fn decode(bytes: &[u8], split: usize) -> (Vec<ModelEvent>, Result<(), ModelError>) {
-    let mut decoder = AnswerDecoder::new(Wire::OpenAiChat);
+    decode_as(Wire::OpenAiChat, bytes, split)
+}
+
+fn decode_as(wire: Wire, bytes: &[u8], split: usize) -> (Vec<ModelEvent>, Result<(), ModelError>) {
+    let mut decoder = AnswerDecoder::new(wire);
     let mut events = Vec::new();
     for piece in bytes.chunks(split.max(1)) {
         if let Err(error) = decoder.push(piece, &mut events) {
@@ -80,6 +86,73 @@ fn line() -> impl Strategy<Value = String> {
     ]
 }
 
+/// An event of Anthropic's, in an order that no provider would send.
+fn anthropic_event() -> impl Strategy<Value = String> {
+    let block = prop_oneof![
+        Just(r#"{"type":"text","text":""}"#),
+        Just(r#"{"type":"text","text":"a"}"#),
+        Just(r#"{"type":"thinking","thinking":"","signature":""}"#),
+        Just(r#"{"type":"redacted_thinking","data":"d"}"#),
+        Just(r#"{"type":"tool_use","id":"t","name":"f","input":{}}"#),
+        Just(r#"{"type":"tool_use","id":"","name":"g","input":{"x":1}}"#),
+        Just(r#"{"type":"server_tool_use","id":"s","name":"w","input":{}}"#),
+        Just("7"),
+    ];
+    let delta = prop_oneof![
+        Just(r#"{"type":"text_delta","text":"\u00e9"}"#),
+        Just(r#"{"type":"thinking_delta","thinking":"t"}"#),
+        Just(r#"{"type":"signature_delta","signature":"s"}"#),
+        Just(r#"{"type":"input_json_delta","partial_json":"{\"a\":"}"#),
+        Just(r#"{"type":"input_json_delta","partial_json":"1}"}"#),
+        Just(r#"{"type":"citations_delta","citation":{}}"#),
+        Just(r#"{"type":"novel_delta","list":[1]}"#),
+    ];
+    let line = |kind: &str, rest: String| format!("event: {kind}\ndata: {{\"type\":\"{kind}\"{rest}}}\n\n");
+    prop_oneof![
+        6 => (0_u8..3, block).prop_map(move |(index, block)|
+            line("content_block_start", format!(",\"index\":{index},\"content_block\":{block}"))),
+        8 => (0_u8..3, delta).prop_map(move |(index, delta)|
+            line("content_block_delta", format!(",\"index\":{index},\"delta\":{delta}"))),
+        4 => (0_u8..3).prop_map(move |index| line("content_block_stop", format!(",\"index\":{index}"))),
+        1 => Just(line("message_delta", ",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":3}".to_owned())),
+        1 => Just(line("message_stop", String::new())),
+        1 => Just(line("ping", String::new())),
+        1 => Just(line("error", ",\"error\":{\"message\":\"boom\"}".to_owned())),
+        1 => Just("data: {\"ty".to_owned()),
+    ]
+}
+
+/// A message of Bedrock's, likewise.
+fn bedrock_message() -> impl Strategy<Value = Vec<u8>> {
+    let delta = prop_oneof![
+        Just(r#"{"text":"a"}"#),
+        Just(r#"{"reasoningContent":{"text":"r"}}"#),
+        Just(r#"{"reasoningContent":{"signature":"s"}}"#),
+        Just(r#"{"reasoningContent":{"redactedContent":"YQ=="}}"#),
+        Just(r#"{"toolUse":{"input":"{}"}}"#),
+        Just(r#"{"toolUse":{"input":{"o":1}}}"#),
+        Just(r#"{"toolResult":[{"text":"x"}]}"#),
+        Just("null"),
+    ];
+    let start = prop_oneof![
+        Just(r#"{"toolUse":{"toolUseId":"t","name":"f"}}"#),
+        Just(r#"{"toolUse":{"toolUseId":"t","name":"f","type":"server_tool_use"}}"#),
+        Just(r#"{"toolResult":{"toolUseId":"t"}}"#),
+    ];
+    prop_oneof![
+        8 => (0_u8..3, delta).prop_map(|(index, delta)|
+            message("contentBlockDelta", &format!("{{\"contentBlockIndex\":{index},\"delta\":{delta}}}"))),
+        4 => (0_u8..3, start).prop_map(|(index, start)|
+            message("contentBlockStart", &format!("{{\"contentBlockIndex\":{index},\"start\":{start}}}"))),
+        4 => (0_u8..3).prop_map(|index|
+            message("contentBlockStop", &format!("{{\"contentBlockIndex\":{index}}}"))),
+        1 => Just(message("messageStop", "{\"stopReason\":\"end_turn\"}")),
+        1 => Just(message("metadata", "{\"usage\":{\"inputTokens\":1}}")),
+        1 => Just(message("metadata", "oops")),
+        1 => proptest::collection::vec(any::<u8>(), 0..20),
+    ]
+}
+
 /// Every part begins once, grows only while it is open, and calls are complete with all that was said of them.
 fn check(events: &[ModelEvent], complete: bool) {
     let mut open: HashMap<u32, String> = HashMap::new();
@@ -88,6 +161,10 @@ fn check(events: &[ModelEvent], complete: bool) {
         match event {
             ModelEvent::TextDelta { part, delta } | ModelEvent::ReasoningDelta { part, delta } => {
                 assert!(!delta.is_empty());
+                assert!(*part <= begun, "{events:?}");
+                begun = begun.max(part + 1);
+            }
+            ModelEvent::ReasoningOpaque { part, .. } => {
                 assert!(*part <= begun, "{events:?}");
                 begun = begun.max(part + 1);
             }
@@ -125,8 +202,26 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_survived(bytes in proptest::collection::vec(any::<u8>(), 0..200), split in 1_usize..40) {
-        let (events, end) = decode(&bytes, split);
+    fn the_contract_holds_for_messages_of_anthropic(events in proptest::collection::vec(anthropic_event(), 0..14), split in 1_usize..40) {
+        let bytes = events.concat().into_bytes();
+        let (events, end) = decode_as(Wire::Anthropic, &bytes, bytes.len());
         check(&events, end.is_ok());
+        prop_assert_eq!((events, end), decode_as(Wire::Anthropic, &bytes, split));
+    }
+
+    #[test]
+    fn the_contract_holds_for_messages_of_bedrock(messages in proptest::collection::vec(bedrock_message(), 1..14), split in 1_usize..40) {
+        let bytes = messages.concat();
+        let (events, end) = decode_as(Wire::Bedrock, &bytes, bytes.len());
+        check(&events, end.is_ok());
+        prop_assert_eq!((events, end), decode_as(Wire::Bedrock, &bytes, split));
+    }
+
+    #[test]
+    fn any_bytes_are_survived_by_every_wire(bytes in proptest::collection::vec(any::<u8>(), 0..200), split in 1_usize..40) {
+        for wire in Wire::ALL {
+            let (events, end) = decode_as(wire, &bytes, split);
+            check(&events, end.is_ok());
+        }
     }
 }

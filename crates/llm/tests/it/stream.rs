@@ -266,7 +266,7 @@ fn a_missing_key_names_the_variable_and_a_loopback_server_needs_none() {
     assert_eq!(blank.resolve(&model()).unwrap_err().kind, ErrorKind::Auth);
     let loopback = models(Catalog::bundled(), &[("OPENAI_BASE_URL", "http://localhost:9/v1/")]);
     let endpoint = loopback.resolve(&model()).unwrap();
-    assert_eq!((endpoint.base_url.as_str(), endpoint.key.is_none()), ("http://localhost:9/v1", true));
+    assert_eq!((endpoint.base_url.as_str(), endpoint.credential.is_none()), ("http://localhost:9/v1", true));
     let remote = models(Catalog::bundled(), &[("OPENAI_BASE_URL", "https://other.example/v1")]);
     assert_eq!(remote.resolve(&model()).unwrap_err().kind, ErrorKind::Auth);
 }

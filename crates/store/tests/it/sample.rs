@@ -116,7 +116,8 @@ pub fn every_body(session: &SessionId) -> Vec<EntryBody> {
     let malformed = ToolInput::Malformed { text: "{\"a\":".into(), error: "cut".into() };
     let step_ended =
         |finish, usage, cost| EntryBody::StepEnded { turn: turn.clone(), step: 1, finish, usage, cost };
-    let usage = Usage { input: 1, output: 2, reasoning: 1, cache_read: 3, cache_write: 4 };
+    let usage =
+        Usage { input: 1, output: 2, reasoning: 1, cache_read: 3, cache_write: 4, cache_write_hour: 0 };
     vec![
         EntryBody::Queued { turn: turn.clone(), content: content.clone(), delivery: Delivery::FollowUp },
         EntryBody::User {

@@ -1,5 +1,7 @@
 //! Server-sent events as bytes.
 
+use serde_json::Value;
+
 use super::conduct::{Comments, Conduct, LineEnding};
 
 /// Collects the bytes of events.
@@ -26,6 +28,12 @@ impl SseWriter {
         }
         self.line(&["data: ", data]);
         self.line(&[]);
+    }
+
+    /// One event with a type.
+    pub(crate) fn event(&mut self, kind: &str, data: &Value) {
+        self.line(&["event: ", kind]);
+        self.data(&data.to_string());
     }
 
     pub(crate) fn raw(&mut self, bytes: &[u8]) {

@@ -3,20 +3,17 @@
 //! Fields are looked for and never demanded: a chunk may lack anything. Only
 //! the first choice counts, because only one is asked for.
 
-use rein_http::Headers;
 use rein_http::sse::SseEvent;
-use rein_protocol::{Finish, Timestamp, Usage};
+use rein_protocol::{Finish, Usage};
 use serde_json::Value;
 
 use super::calls::{CallDelta, Calls, Ending};
 use super::think::{ThinkSplitter, Voice};
 use super::{plain, tally};
-use crate::error::{ErrorKind, ModelError, classify};
+use crate::error::{ErrorKind, ModelError};
 use crate::event::ModelEvent;
 use crate::wire::Decoder;
-
-/// How much of what cannot be read is shown.
-const LONGEST_EXCERPT: usize = 200;
+use crate::wire::json::{self, excerpt, filled, reported};
 
 /// Decodes one answer.
 #[derive(Debug, Default)]
@@ -78,11 +75,9 @@ impl Decoder for ChatDecoder {
             }
             return Ok(());
         }
-        let read = serde_json::from_str(data)
-            .or_else(|error| serde_json::from_str(&mended(data)).map_err(|_| error));
-        let chunk: Value = match read {
+        let chunk: Value = match json::event(data) {
             Ok(chunk) => chunk,
-            Err(error) => return Err(self.fail(unreadable(data, &error), out)),
+            Err(error) => return Err(self.fail(error, out)),
         };
         if is_error(&chunk) {
             return Err(self.fail(reported(data), out));
@@ -98,20 +93,12 @@ impl Decoder for ChatDecoder {
             self.end(out);
             return Ok(());
         }
-        let message = "the provider's answer broke off before it was complete";
-        Err(self.fail(ModelError::new(ErrorKind::Cut, message), out))
+        Err(self.fail(json::cut(), out))
     }
 
     fn body(&mut self, body: &[u8], out: &mut Vec<ModelEvent>) -> Result<(), ModelError> {
         let text = String::from_utf8_lossy(body);
-        let value: Value = serde_json::from_str(text.trim()).map_err(|error| {
-            // A body that ends too early was cut; one that is garbled was not.
-            if error.is_eof() {
-                ModelError::new(ErrorKind::Cut, "the provider's answer broke off before it was complete")
-            } else {
-                unreadable(&text, &error)
-            }
-        })?;
+        let value = json::body(&text)?;
         if is_error(&value) {
             return Err(reported(&text));
         }
@@ -282,36 +269,6 @@ impl ChatDecoder {
     }
 }
 
-/// JSON in which halves of characters are replaced: servers that cut text by UTF-16 units send them.
-fn mended(json: &str) -> String {
-    let unit = |at: usize| {
-        let digits = json.get(at..)?.strip_prefix("\\u")?.get(..4)?;
-        u16::from_str_radix(digits, 16).ok()
-    };
-    let mut whole = String::with_capacity(json.len());
-    let mut rest = 0;
-    while let Some(found) = json.get(rest..).and_then(|text| text.find('\\')) {
-        let at = rest + found;
-        whole.push_str(json.get(rest..at).unwrap_or_default());
-        let (length, piece) = match (unit(at), unit(at + 6)) {
-            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => (12, None),
-            (Some(0xd800..=0xdfff), _) => (6, Some("\\ufffd")),
-            (Some(_), _) => (6, None),
-            (None, _) => (1 + next_character(json, at + 1), None),
-        };
-        let end = (at + length).min(json.len());
-        whole.push_str(piece.unwrap_or_else(|| json.get(at..end).unwrap_or_default()));
-        rest = end;
-    }
-    whole.push_str(json.get(rest..).unwrap_or_default());
-    whole
-}
-
-/// How many bytes the character at a place has.
-fn next_character(text: &str, at: usize) -> usize {
-    text.get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8)
-}
-
 /// What a provider's word for the end means.
 fn finish_of(reason: &str) -> Result<Finish, ModelError> {
     let broke_off = |kind| {
@@ -347,24 +304,6 @@ fn is_error(value: &Value) -> bool {
             || (filled(value.get("message")).is_some()
                 && (value.get("code").is_some() || value.get("type").is_some())));
     nested.is_some_and(says_something) || flat
-}
-
-/// The error that a provider reported inside of an answer that began well.
-fn reported(text: &str) -> ModelError {
-    classify(None, &Headers::default(), text, Timestamp::now())
-}
-
-fn unreadable(text: &str, error: &serde_json::Error) -> ModelError {
-    let message = format!("the provider sent something that is not JSON ({error}): {}", excerpt(text));
-    ModelError::new(ErrorKind::Protocol, message)
-}
-
-fn excerpt(text: &str) -> String {
-    text.trim().chars().take(LONGEST_EXCERPT).collect()
-}
-
-fn filled(value: Option<&Value>) -> Option<&str> {
-    value.and_then(Value::as_str).filter(|text| !text.is_empty())
 }
 
 #[cfg(test)]

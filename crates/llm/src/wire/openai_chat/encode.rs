@@ -4,18 +4,19 @@
 //! of a longer conversation begin with those of a shorter one as far as the
 //! provider's cache cares.
 
-use bytes::Bytes;
 use rein_protocol::message::AssistantPart;
 use rein_protocol::{Content, ModelRef, ToolSpec};
 use serde_json::{Map, Value, json};
 
-use super::history::{OutgoingCall, ResultContent, Turn, arrange};
 use crate::catalog::Quirks;
-use crate::error::{ErrorKind, ModelError};
+use crate::error::ModelError;
 use crate::request::ModelRequest;
+use crate::wire::EncodedRequest;
+use crate::wire::history::{OutgoingCall, ResultContent, Turn, acceptable_name, arrange};
+use crate::wire::image::{Picture, Shower, picture};
 
 /// A request for a streamed answer.
-pub(in crate::wire) fn encode(request: &ModelRequest, quirks: &Quirks) -> Result<Bytes, ModelError> {
+pub(super) fn encode(request: &ModelRequest, quirks: &Quirks) -> Result<EncodedRequest, ModelError> {
     let mut body = Map::new();
     body.insert("model".to_owned(), request.model.clone().into());
     body.insert("stream".to_owned(), true.into());
@@ -28,10 +29,8 @@ pub(in crate::wire) fn encode(request: &ModelRequest, quirks: &Quirks) -> Result
     if !request.tools.is_empty() {
         body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
     }
-    body.insert("messages".to_owned(), Value::Array(messages(request, quirks)?));
-    serde_json::to_vec(&body).map(Bytes::from).map_err(|error| {
-        ModelError::new(ErrorKind::BadRequest, format!("the request cannot be written: {error}"))
-    })
+    body.insert("messages".to_owned(), Value::Array(messages(request, quirks)));
+    EncodedRequest::json(quirks.path_or("/chat/completions", &request.model), &Value::Object(body))
 }
 
 fn tool(spec: &ToolSpec) -> Value {
@@ -41,34 +40,57 @@ fn tool(spec: &ToolSpec) -> Value {
     })
 }
 
-fn messages(request: &ModelRequest, quirks: &Quirks) -> Result<Vec<Value>, ModelError> {
+fn messages(request: &ModelRequest, quirks: &Quirks) -> Vec<Value> {
     let mut messages = Vec::new();
     // One message: many chat templates accept a system message only once and first.
     let system = joined(request.system.iter().map(String::as_str));
     if !system.is_empty() {
         messages.push(json!({"role": quirks.system_role, "content": system}));
     }
+    // Results may hold no pictures: those are shown behind the last of them.
+    let mut shown = Vec::new();
     for turn in arrange(&request.messages, quirks.tool_id) {
+        if !matches!(turn, Turn::Result { .. }) {
+            messages.extend(user(std::mem::take(&mut shown)));
+        }
         match turn {
-            Turn::User(content) => {
-                let text = text_of(content)?;
-                if !text.trim().is_empty() {
-                    messages.push(json!({"role": "user", "content": text}));
-                }
-            }
+            Turn::User(content) => messages.extend(user(pieces(content, request, quirks, Shower::Person))),
             Turn::Assistant { model, parts, calls } => {
                 messages.extend(assistant(model, parts, &calls, request, quirks));
             }
             Turn::Result { id, content } => {
-                messages.push(json!({"role": "tool", "tool_call_id": id, "content": result_text(&content)?}));
+                let (text, pictures) = result(&content, request, quirks);
+                if !pictures.is_empty() {
+                    shown.push(Piece::Words(format!("What call {id} shows:")));
+                    shown.extend(pictures);
+                }
+                messages.push(json!({"role": "tool", "tool_call_id": id, "content": text}));
             }
             Turn::Stray { tool, content } => {
-                let text = format!("The result of an earlier call of `{tool}`:\n\n{}", text_of(content)?);
-                messages.push(json!({"role": "user", "content": text}));
+                let lead = Piece::Words(format!("The result of an earlier call of `{tool}`:"));
+                let content = pieces(content, request, quirks, Shower::Tool);
+                messages.extend(user([lead].into_iter().chain(content).collect()));
             }
         }
     }
-    Ok(messages)
+    messages.extend(user(shown));
+    messages
+}
+
+/// A message of the person's: a text if there are only words. One without any is left out.
+fn user(pieces: Vec<Piece>) -> Option<Value> {
+    let words = |piece: &Piece| match piece {
+        Piece::Words(words) => Some(words.clone()),
+        Piece::Picture(_) => None,
+    };
+    let content = match pieces.iter().map(words).collect::<Option<Vec<String>>>() {
+        Some(words) => {
+            let text = joined(words.iter().map(String::as_str));
+            Some(Value::from(text.clone())).filter(|_| !text.trim().is_empty())?
+        }
+        None => pieces.into_iter().filter_map(Piece::into_part).collect(),
+    };
+    Some(json!({"role": "user", "content": content}))
 }
 
 /// A message without words and calls is left out.
@@ -113,44 +135,56 @@ fn call(outgoing: &OutgoingCall) -> Value {
     })
 }
 
-/// A name that every provider takes back: models make up others, and one that is refused would spoil the conversation
-/// for good.
-fn acceptable_name(name: &str) -> String {
-    const LONGEST: usize = 64;
-    let letter =
-        |character: char| if character.is_ascii_alphanumeric() || character == '-' { character } else { '_' };
-    let name: String = name.chars().take(LONGEST).map(letter).collect();
-    if name.is_empty() { "_".to_owned() } else { name }
-}
-
-fn result_text(content: &ResultContent) -> Result<String, ModelError> {
+/// The words of a result, and the pictures that it shows.
+fn result(content: &ResultContent, request: &ModelRequest, quirks: &Quirks) -> (String, Vec<Piece>) {
     match content {
-        ResultContent::Missing(text) => Ok((*text).to_owned()),
+        ResultContent::Missing(text) => ((*text).to_owned(), Vec::new()),
         ResultContent::Given { content, is_error } => {
-            let text = text_of(content)?;
+            let pieces = pieces(content, request, quirks, Shower::Tool);
+            let (words, pictures): (Vec<Piece>, Vec<Piece>) =
+                pieces.into_iter().partition(|piece| matches!(piece, Piece::Words(_)));
+            let text = joined(words.iter().filter_map(|piece| match piece {
+                Piece::Words(words) => Some(words.as_str()),
+                Piece::Picture(_) => None,
+            }));
             let says_so = text.trim_start().get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
-            Ok(match (is_error, says_so) {
+            let text = match (is_error, says_so) {
                 (true, false) => format!("error: {text}"),
-                _ if text.is_empty() => "(no output)".to_owned(),
+                _ if text.is_empty() && pictures.is_empty() => "(no output)".to_owned(),
+                _ if text.is_empty() => "(an image, shown below)".to_owned(),
                 _ => text,
-            })
+            };
+            (text, pictures)
         }
     }
 }
 
-fn text_of(content: &[Content]) -> Result<String, ModelError> {
-    let texts: Vec<&str> = content
-        .iter()
-        .map(|piece| match piece {
-            Content::Text { text } => Ok(text.as_str()),
-            Content::Image { .. } => Err(ModelError::new(
-                ErrorKind::BadRequest,
-                "images cannot be sent to this provider by this version of rein",
-            )
-            .with_hint("describe what the image shows in words")),
-        })
-        .collect::<Result<_, _>>()?;
-    Ok(joined(texts))
+/// A piece of what is said or shown.
+enum Piece {
+    Words(String),
+    /// An address that holds the picture itself.
+    Picture(String),
+}
+
+impl Piece {
+    fn into_part(self) -> Option<Value> {
+        match self {
+            Self::Words(words) if words.trim().is_empty() => None,
+            Self::Words(words) => Some(json!({"type": "text", "text": words})),
+            Self::Picture(url) => Some(json!({"type": "image_url", "image_url": {"url": url}})),
+        }
+    }
+}
+
+fn pieces(content: &[Content], request: &ModelRequest, quirks: &Quirks, shower: Shower) -> Vec<Piece> {
+    let piece = |piece: &Content| match piece {
+        Content::Text { text } => Piece::Words(text.clone()),
+        Content::Image { media_type, blob } => match picture(request, quirks, shower, media_type, blob) {
+            Picture::Bytes(bytes) => Piece::Picture(format!("data:{media_type};base64,{bytes}")),
+            Picture::Words(words) => Piece::Words(words),
+        },
+    };
+    content.iter().map(piece).collect()
 }
 
 fn joined<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {

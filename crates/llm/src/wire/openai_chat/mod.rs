@@ -1,18 +1,31 @@
 //! OpenAI's chat completions, and what other servers make of it.
 //!
-//! Encoding: [`encode`](encode::encode) writes the request, `history` makes a
-//! conversation valid for it. Decoding: `decode` reads chunks and bodies, `plain` the commonest chunk,
+//! Encoding: [`encode`](encode::encode) writes the request. Decoding: `decode` reads chunks and bodies, `plain` the commonest chunk,
 //! `calls` keeps tool calls apart, `think` finds reasoning inside of text,
 //! `tally` counts tokens.
 
 mod calls;
 mod decode;
 mod encode;
-mod history;
 mod plain;
 mod scan;
 mod tally;
 mod think;
 
-pub(super) use decode::ChatDecoder;
-pub(super) use encode::encode;
+use crate::catalog::Quirks;
+use crate::error::ModelError;
+use crate::request::ModelRequest;
+use crate::wire::{Codec, Decoder, EncodedRequest};
+
+/// The codec.
+pub(super) struct OpenAiChat;
+
+impl Codec for OpenAiChat {
+    fn encode(&self, request: &ModelRequest, quirks: &Quirks) -> Result<EncodedRequest, ModelError> {
+        encode::encode(request, quirks)
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(decode::ChatDecoder::default())
+    }
+}

@@ -51,6 +51,7 @@ pub(super) fn read(value: &Value) -> Option<Usage> {
         reasoning,
         cache_read,
         cache_write,
+        cache_write_hour: 0,
     })
 }
 
@@ -61,7 +62,7 @@ mod tests {
     use super::*;
 
     fn usage(input: u64, output: u64, reasoning: u64, cache_read: u64, cache_write: u64) -> Option<Usage> {
-        Some(Usage { input, output, reasoning, cache_read, cache_write })
+        Some(Usage { input, output, reasoning, cache_read, cache_write, ..Usage::default() })
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Protocols that the server speaks, one file each. A new one is a file with
 //! a [`Wire`] and its name in [`WIRES`].
 
+mod anthropic;
 mod openai_chat;
 
 use serde_json::Value;
@@ -10,7 +11,7 @@ use super::request::{RecordedRequest, Said};
 use super::sse::SseWriter;
 use super::turn::{FinishWord, Piece, TokenCounts, Turn, UsagePlace};
 
-static WIRES: [&dyn Wire; 1] = [&openai_chat::OpenAiChat];
+static WIRES: [&dyn Wire; 2] = [&openai_chat::OpenAiChat, &anthropic::Anthropic];
 
 /// The wire that a request belongs to, if it asks for an answer.
 pub(crate) fn of(request: &RecordedRequest) -> Option<&'static dyn Wire> {

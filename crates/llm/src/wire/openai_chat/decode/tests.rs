@@ -385,18 +385,3 @@ fn an_error_in_a_list_and_an_error_event_in_plain_words_are_errors() {
     let error = ChatDecoder::default().push(&event, &mut Vec::new()).unwrap_err();
     assert_eq!((error.kind, error.message.as_str()), (ErrorKind::Network, "upstream timed out"));
 }
-
-#[test]
-fn half_a_character_is_replaced_and_whole_ones_are_left_alone() {
-    for (json, expected) in [
-        (r#""\ud83d""#, r#""\ufffd""#),
-        (r#""\ude00 hi""#, r#""\ufffd hi""#),
-        (r#""\ud83d\ude00""#, r#""\ud83d\ude00""#),
-        (r#""\\ud83d \n é""#, r#""\\ud83d \n é""#),
-        (r#""\u00e9\ud83d\ud83d\ude00""#, r#""\u00e9\ufffd\ud83d\ude00""#),
-        (r#""\"#, r#""\"#),
-        ("\"\\é", "\"\\é"),
-    ] {
-        assert_eq!(mended(json), expected, "{json}");
-    }
-}

@@ -3,7 +3,7 @@
 use rein_protocol::{BlobId, CallId, Message, ToolCall, ToolInput};
 
 use super::*;
-use crate::catalog::ToolIdShape;
+use crate::catalog::{ImageSupport, ToolIdShape};
 
 fn model(name: &str) -> ModelRef {
     format!("provider/{name}").parse().unwrap()
@@ -49,7 +49,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
 }
 
 fn encoded(request: &ModelRequest, quirks: &Quirks) -> Value {
-    serde_json::from_slice(&encode(request, quirks).unwrap()).unwrap()
+    serde_json::from_slice(&encode(request, quirks).unwrap().body).unwrap()
 }
 
 /// The messages of the encoded request, one line each.
@@ -76,8 +76,8 @@ fn a_whole_request_has_its_fields_in_a_fixed_order() {
             result(&call, "hello", false),
         ])
     };
-    let first = encode(&request, &Quirks::default()).unwrap();
-    assert_eq!(first, encode(&request.clone(), &Quirks::default()).unwrap());
+    let first = encode(&request, &Quirks::default()).unwrap().body;
+    assert_eq!(first, encode(&request.clone(), &Quirks::default()).unwrap().body);
     insta::assert_snapshot!(String::from_utf8(first.to_vec()).unwrap(), @r#"{"model":"m","stream":true,"stream_options":{"include_usage":true},"max_tokens":1000,"tools":[{"type":"function","function":{"name":"read","description":"Reads a file.","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}}],"messages":[{"role":"system","content":"You are rein.\n\nToday is Monday."},{"role":"user","content":"Read a.txt"},{"role":"assistant","content":"Reading.","tool_calls":[{"id":"call_1","type":"function","function":{"name":"read","arguments":"{\"path\":\"a.txt\",\"limit\":3}"}}]},{"role":"tool","tool_call_id":"call_1","content":"hello"}]}"#);
 }
 
@@ -89,9 +89,9 @@ fn a_longer_conversation_begins_with_the_bytes_of_a_shorter_one() {
         assistant_of("m", vec![AssistantPart::Call(call.clone())]),
         result(&call, "x", false),
     ];
-    let shorter = encode(&request(messages.clone()), &Quirks::default()).unwrap();
+    let shorter = encode(&request(messages.clone()), &Quirks::default()).unwrap().body;
     messages.push(assistant_of("m", vec![said("two")]));
-    let longer = encode(&request(messages), &Quirks::default()).unwrap();
+    let longer = encode(&request(messages), &Quirks::default()).unwrap().body;
     assert!(longer.starts_with(shorter.strip_suffix(b"]}").unwrap()));
 }
 
@@ -198,12 +198,35 @@ fn an_error_is_said_once_and_no_output_is_said_at_all() {
 }
 
 #[test]
-fn an_image_is_refused_in_words() {
-    let image = Content::Image { media_type: "image/png".to_owned(), blob: BlobId("00".to_owned()) };
-    let error =
-        encode(&request(vec![Message::User { content: vec![image] }]), &Quirks::default()).unwrap_err();
-    assert_eq!(error.kind, ErrorKind::BadRequest);
-    assert_eq!(error.message, "images cannot be sent to this provider by this version of rein");
+fn images_are_shown_by_persons_and_behind_the_results_that_hold_them() {
+    let image = |blob: &str| Content::Image { media_type: "image/png".into(), blob: BlobId(blob.into()) };
+    let (one, two) = (called("one", "{}"), called("two", "{}"));
+    let showing = Message::Tool {
+        call: one.id.clone(),
+        wire_id: one.wire_id.clone(),
+        tool: one.tool.clone(),
+        content: vec![image("known")],
+        is_error: false,
+    };
+    let mut request = request(vec![
+        Message::User { content: vec![Content::text("See"), image("known"), image("lost")] },
+        assistant_of("m", vec![AssistantPart::Call(one.clone()), AssistantPart::Call(two.clone())]),
+        showing,
+        result(&two, "text", false),
+    ]);
+    request.images.insert(BlobId("known".into()), bytes::Bytes::from_static(b"PNG"));
+    let shown = json!({"type": "image_url", "image_url": {"url": "data:image/png;base64,UE5H"}});
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let messages = encoded(&request, &Quirks::default())["messages"].clone();
+    let lost = text("[an image (image/png), which is no longer there]");
+    assert_eq!(messages[0]["content"], json!([text("See"), shown, lost]));
+    assert_eq!(messages[2]["content"], "(an image, shown below)");
+    assert_eq!(messages[3]["content"], "text");
+    assert_eq!(messages[4], json!({"role": "user", "content": [text("What call one shows:"), shown]}));
+    let blind = Quirks { images: ImageSupport::No, ..Quirks::default() };
+    let told = encoded(&request, &blind)["messages"].clone();
+    assert_eq!(told[2]["content"], "[an image (image/png), which this model cannot see]");
+    assert_eq!(told.as_array().unwrap().len(), 4);
 }
 
 #[test]

@@ -1,15 +1,19 @@
-//! Makes a conversation valid for providers that insist on order.
+//! Makes a conversation valid for providers that insist on order. Shared by
+//! all wires: each writes the turns in its own words.
 //!
 //! They want the results of calls right behind the message that made them, one
 //! for each, under ids that are unique. A conversation that was interrupted,
 //! cut short or continued from another provider is not like that.
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use rein_protocol::message::AssistantPart;
-use rein_protocol::{CallId, Content, Message, ModelRef, ToolCall};
+use rein_protocol::{CallId, Content, Message, ModelRef, ToolCall, ToolSpec};
+use serde_json::json;
 
 use crate::catalog::ToolIdShape;
+use crate::request::ModelRequest;
 
 /// What a call is answered with if its result is nowhere.
 const NO_RESULT: &str = "error: there is no result; the call was not run, or its result was lost";
@@ -17,10 +21,12 @@ const NO_RESULT: &str = "error: there is no result; the call was not run, or its
 const LONGEST_ID: usize = 40;
 /// The length of ids for those who want exactly that.
 const SHORT_ID: usize = 9;
+/// The longest id made of letters, digits, `_` and `-`.
+const LONGEST_WORD: usize = 64;
 
 /// A message in the order and form that a provider accepts.
 #[derive(Debug, PartialEq)]
-pub(super) enum Turn<'a> {
+pub(in crate::wire) enum Turn<'a> {
     User(&'a [Content]),
     Assistant {
         model: &'a ModelRef,
@@ -40,20 +46,20 @@ pub(super) enum Turn<'a> {
 
 /// A call with the id that it has on its way out.
 #[derive(Debug, PartialEq)]
-pub(super) struct OutgoingCall<'a> {
+pub(in crate::wire) struct OutgoingCall<'a> {
     pub id: String,
     pub call: &'a ToolCall,
 }
 
 /// What a call is answered with.
 #[derive(Debug, PartialEq)]
-pub(super) enum ResultContent<'a> {
+pub(in crate::wire) enum ResultContent<'a> {
     Given { content: &'a [Content], is_error: bool },
     Missing(&'static str),
 }
 
 /// The conversation in valid order.
-pub(super) fn arrange(messages: &[Message], shape: ToolIdShape) -> Vec<Turn<'_>> {
+pub(in crate::wire) fn arrange(messages: &[Message], shape: ToolIdShape) -> Vec<Turn<'_>> {
     let results = results_by_call(messages);
     let called: HashSet<&CallId> = calls_of(messages).map(|call| &call.id).collect();
     let mut ids = OutgoingIds { shape, used: HashSet::new() };
@@ -128,13 +134,14 @@ impl OutgoingIds {
         let limit = match self.shape {
             ToolIdShape::Any => LONGEST_ID,
             ToolIdShape::Alphanumeric9 => SHORT_ID,
+            ToolIdShape::Word64 => LONGEST_WORD,
         };
         let base = self.shaped(wire_id, limit);
         let mut id = base.clone();
         let mut number = 2_usize;
         while !self.used.insert(id.clone()) {
             let suffix = match self.shape {
-                ToolIdShape::Any => format!("_{number}"),
+                ToolIdShape::Any | ToolIdShape::Word64 => format!("_{number}"),
                 ToolIdShape::Alphanumeric9 => number.to_string(),
             };
             id = base.chars().take(limit.saturating_sub(suffix.len())).collect::<String>() + &suffix;
@@ -145,8 +152,9 @@ impl OutgoingIds {
 
     fn shaped(&self, wire_id: &str, limit: usize) -> String {
         match self.shape {
-            ToolIdShape::Any if wire_id.is_empty() => "call".to_owned(),
+            ToolIdShape::Any | ToolIdShape::Word64 if wire_id.is_empty() => "call".to_owned(),
             ToolIdShape::Any => wire_id.chars().take(limit).collect(),
+            ToolIdShape::Word64 => wire_id.chars().take(limit).map(word_character).collect(),
             // What tells ids apart is usually at their end.
             ToolIdShape::Alphanumeric9 => {
                 let kept: Vec<char> = wire_id.chars().filter(char::is_ascii_alphanumeric).collect();
@@ -155,6 +163,33 @@ impl OutgoingIds {
             }
         }
     }
+}
+
+/// The tools of a request. A conversation with calls in it is refused by some if no tools are offered: then those that
+/// were called stand in for themselves.
+pub(in crate::wire) fn tools_for(request: &ModelRequest) -> Cow<'_, [ToolSpec]> {
+    if !request.tools.is_empty() {
+        return Cow::Borrowed(&request.tools);
+    }
+    let names: BTreeSet<String> =
+        calls_of(&request.messages).map(|call| acceptable_name(&call.tool)).collect();
+    let stand_in = |name| ToolSpec {
+        name,
+        description: "No longer available.".to_owned(),
+        input_schema: json!({"type": "object"}),
+    };
+    Cow::Owned(names.into_iter().map(stand_in).collect())
+}
+
+/// A name of a tool that every provider takes back: models make up others, and one that is refused would spoil the
+/// conversation for good.
+pub(in crate::wire) fn acceptable_name(name: &str) -> String {
+    let name: String = name.chars().take(LONGEST_WORD).map(word_character).collect();
+    if name.is_empty() { "_".to_owned() } else { name }
+}
+
+fn word_character(character: char) -> char {
+    if character.is_ascii_alphanumeric() || character == '-' { character } else { '_' }
 }
 
 #[cfg(test)]
@@ -180,5 +215,16 @@ mod tests {
         let given =
             ids(ToolIdShape::Alphanumeric9, &["toolu_01CBhTTz95qkd9LJM", "c1", "c1", "", "abcdefghi"]);
         assert_eq!(given, ["95qkd9LJM", "0000000c1", "0000000c2", "000000000", "abcdefghi"]);
+    }
+
+    #[test]
+    fn ids_of_word_characters_for_those_who_accept_no_others() {
+        let long = "y".repeat(80);
+        let given = ids(
+            ToolIdShape::Word64,
+            &["toolu_01-A", "functions.add:0", "functions.add.0", "", "\u{e9}", &long],
+        );
+        let shortened = "y".repeat(64);
+        assert_eq!(given, ["toolu_01-A", "functions_add_0", "functions_add_0_2", "call", "_", &shortened]);
     }
 }
