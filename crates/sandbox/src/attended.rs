@@ -24,7 +24,11 @@ use crate::run::Status;
 use crate::spawn::Spawn;
 
 /// The life of the thread that accompanies a helper.
-pub(crate) fn accompany(spawn: Spawn, output: OwnedFd, started: oneshot::Sender<Result<Running, SandboxError>>) {
+pub(crate) fn accompany(
+    spawn: Spawn,
+    output: OwnedFd,
+    started: oneshot::Sender<Result<Running, SandboxError>>,
+) {
     let word = new_word();
     let prepared = prepare(&spawn, &word).and_then(|(order, helper)| {
         let source_of = |source| SandboxError::Program { program: spawn.program.clone(), source };
@@ -81,14 +85,22 @@ fn prepare(spawn: &Spawn, word: &str) -> Result<(Order, std::path::PathBuf), San
     match &walls {
         // The private directory is where everybody expects the common one.
         Some(Walls { way: Way::BuiltIn | Way::Bubblewrap, .. }) => set("TMPDIR".into(), "/tmp".into()),
-        Some(Walls { plan: plan::Plan { temporary: Some(path), .. }, .. }) => set("TMPDIR".into(), path.into()),
+        Some(Walls { plan: plan::Plan { temporary: Some(path), .. }, .. }) => {
+            set("TMPDIR".into(), path.into())
+        }
         Some(_) | None => {}
     }
     for (name, value) in &spawn.env {
         set(name.clone(), value.clone());
     }
     set(MARK.into(), mark(word));
-    let order = Order { walls, program: spawn.program.clone(), args: spawn.args.clone(), env, cwd: spawn.cwd.clone() };
+    let order = Order {
+        walls,
+        program: spawn.program.clone(),
+        args: spawn.args.clone(),
+        env,
+        cwd: spawn.cwd.clone(),
+    };
     Ok((order, helper))
 }
 

@@ -250,9 +250,14 @@ mod tests {
     #[test]
     fn a_name_that_is_kept_stays_unless_it_loads_code() {
         let keep = ["GH_TOKEN".into(), "LD_PRELOAD".into()];
-        let variables = [("GH_TOKEN".into(), "x".into()), ("LD_PRELOAD".into(), "x".into()), ("A_TOKEN".into(), "x".into())];
+        let variables = [
+            ("GH_TOKEN".into(), "x".into()),
+            ("LD_PRELOAD".into(), "x".into()),
+            ("A_TOKEN".into(), "x".into()),
+        ];
         let clean = clean_environment(variables, &keep);
-        let found: Vec<&OsString> = clean.iter().filter(|(_, value)| value == "x").map(|(name, _)| name).collect();
+        let found: Vec<&OsString> =
+            clean.iter().filter(|(_, value)| value == "x").map(|(name, _)| name).collect();
         assert_eq!(found, ["GH_TOKEN"]);
     }
 
@@ -267,7 +272,8 @@ mod tests {
 
     #[test]
     fn nobody_is_asked_and_nothing_is_set_twice() {
-        let clean = clean_environment([("PAGER".into(), "less".into()), ("TERM".into(), "xterm".into())], &[]);
+        let clean =
+            clean_environment([("PAGER".into(), "less".into()), ("TERM".into(), "xterm".into())], &[]);
         let pagers: Vec<_> = clean.iter().filter(|(name, _)| name == "PAGER").collect();
         assert_eq!(pagers, [&("PAGER".into(), "cat".into())]);
         assert_eq!(clean.len(), NON_INTERACTIVE.len());

@@ -31,7 +31,10 @@ impl Ghosts {
                 Ok(None) => {}
                 Err(error) => {
                     held.clear();
-                    return Err(Failure::wall(format!("keep {} from being made", ghost.path.display()), &error));
+                    return Err(Failure::wall(
+                        format!("keep {} from being made", ghost.path.display()),
+                        &error,
+                    ));
                 }
             }
         }

@@ -53,7 +53,8 @@ pub(super) fn main(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
 
 impl Pipes {
     fn inherited(numbers: &OsStr) -> Option<Self> {
-        let mut numbers = numbers.to_str()?.split(':').map(|number| calls::inherited(number.parse().ok()?).ok());
+        let mut numbers =
+            numbers.to_str()?.split(':').map(|number| calls::inherited(number.parse().ok()?).ok());
         let mut next = || numbers.next().flatten();
         Some(Self { order: next()?.into(), status: next()?.into(), control: next()? })
     }
@@ -94,7 +95,11 @@ fn built_in(order: &Order, pipes: Pipes) -> ExitCode {
     let first = match forked {
         Fork::Child => {
             drop(opener);
-            return if attend::may_go_on(File::from(gate)) { first_process(order, walls, pipes) } else { ExitCode::FAILURE };
+            return if attend::may_go_on(File::from(gate)) {
+                first_process(order, walls, pipes)
+            } else {
+                ExitCode::FAILURE
+            };
         }
         Fork::Parent(first) => first,
     };
@@ -128,8 +133,7 @@ fn first_process(order: &Order, walls: &Walls, pipes: Pipes) -> ExitCode {
 /// The file system stands; what is left is to count, to give up power, and to start.
 fn inside(order: &Order, walls: &Walls, pipes: Pipes, proc: Proc) -> ExitCode {
     let most = walls.processes.saturating_add(RESERVED);
-    let is_counted =
-        proc == Proc::Fresh && fs::write("/proc/sys/kernel/pid_max", most.to_string()).is_ok();
+    let is_counted = proc == Proc::Fresh && fs::write("/proc/sys/kernel/pid_max", most.to_string()).is_ok();
     let closed = match proc {
         Proc::Fresh => mounts::close_proc(),
         Proc::Outer => Ok(()),
@@ -195,7 +199,11 @@ fn start_bubblewrap(walls: &Walls, pipes: &Pipes) -> std::io::Result<(Pid, File)
     let mut command = Command::new(first);
     command
         .args(walls.bubblewrap.iter().skip(1))
-        .args(["--ro-bind".as_ref(), fs::read_link("/proc/self/exe")?.as_os_str(), bubblewrap::HELPER.as_ref()])
+        .args([
+            "--ro-bind".as_ref(),
+            fs::read_link("/proc/self/exe")?.as_os_str(),
+            bubblewrap::HELPER.as_ref(),
+        ])
         .args(["--", bubblewrap::HELPER, ARGUMENT, "inner", &numbers(passed), &streams_argument])
         .env_clear()
         .stdin(std::process::Stdio::null())

@@ -42,7 +42,9 @@ pub(crate) enum User {
 /// The whole command line up to the helper, the program first.
 pub(crate) fn arguments(plan: &Plan, here: Here<'_>) -> Vec<OsString> {
     let mut line: Vec<OsString> = vec![here.program.into()];
-    let mut say = |words: &[&dyn AsRef<std::ffi::OsStr>]| line.extend(words.iter().map(|word| word.as_ref().to_owned()));
+    let mut say = |words: &[&dyn AsRef<std::ffi::OsStr>]| {
+        line.extend(words.iter().map(|word| word.as_ref().to_owned()))
+    };
     say(&[&"--unshare-user", &"--unshare-ipc", &"--unshare-pid", &"--unshare-uts"]);
     if here.network == Network::Off {
         say(&[&"--unshare-net"]);
@@ -58,6 +60,7 @@ pub(crate) fn arguments(plan: &Plan, here: Here<'_>) -> Vec<OsString> {
     }
     say(&[&"--ro-bind", &"/", &"/", &"--dev", &"/dev", &"--proc", &"/proc"]);
     let size = plan.temporary_limit.to_string();
+    say(&[&"--perms", &"1777", &"--size", &size, &"--tmpfs", &"/dev/shm"]);
     match (&plan.temporary, here.temporary) {
         (Some(directory), places) => {
             for place in places {
@@ -80,7 +83,7 @@ pub(crate) fn arguments(plan: &Plan, here: Here<'_>) -> Vec<OsString> {
                 say(&[&"--perms", &"0555", &"--size", &"4096", &"--tmpfs", path, &"--remount-ro", path]);
             }
             Step::HideFile(path) => say(&[&"--ro-bind", &NOTHING, path]),
-            // It has no word for it: see `choose`.
+            // It has no word for it: what the link leads to is kept, the link itself is not.
             Step::PinLink(_) => {}
         }
     }
@@ -92,7 +95,11 @@ pub(crate) fn find() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let fixed = ["/usr/bin", "/usr/local/bin", "/run/current-system/sw/bin"].map(PathBuf::from);
     // The fixed places first: a directory of `PATH` may be one that a project put there.
-    fixed.into_iter().chain(std::env::split_paths(&path).filter(|path| path.is_absolute())).map(|path| path.join("bwrap")).find(|path| path.is_file())
+    fixed
+        .into_iter()
+        .chain(std::env::split_paths(&path).filter(|path| path.is_absolute()))
+        .map(|path| path.join("bwrap"))
+        .find(|path| path.is_file())
 }
 
 #[cfg(test)]
@@ -123,7 +130,8 @@ mod tests {
             line.join(" "),
             "/usr/bin/bwrap --unshare-user --unshare-ipc --unshare-pid --unshare-uts --unshare-net \
              --die-with-parent --as-pid-1 --cap-drop ALL --cap-add CAP_SYS_ADMIN --cap-add CAP_SETPCAP \
-             --ro-bind / / --dev /dev --proc /proc --perms 1777 --size 1000 --tmpfs /tmp \
+             --ro-bind / / --dev /dev --proc /proc --perms 1777 --size 1000 --tmpfs /dev/shm \
+             --perms 1777 --size 1000 --tmpfs /tmp \
              --perms 0755 --size 1048576 --tmpfs /run --bind /w /w --ro-bind /w/.git/config /w/.git/config \
              --ro-bind /dev/null /home/u/.netrc \
              --perms 0555 --size 4096 --tmpfs /home/u/.ssh --remount-ro /home/u/.ssh"
@@ -133,8 +141,12 @@ mod tests {
     #[test]
     fn a_network_is_shared_and_a_directory_of_the_conversation_bound() {
         let plan = Plan { temporary: Some("/private".into()), ..Plan::default() };
-        let here =
-            Here { program: Path::new("bwrap"), network: Network::On, user: User::Root, temporary: &["/tmp".into()] };
+        let here = Here {
+            program: Path::new("bwrap"),
+            network: Network::On,
+            user: User::Root,
+            temporary: &["/tmp".into()],
+        };
         let line: Vec<String> =
             arguments(&plan, here).iter().map(|word| word.to_str().unwrap().to_owned()).collect();
         let line = line.join(" ");

@@ -142,7 +142,10 @@ fn points_back(directory: &Path, workspace: &Path) -> bool {
     fs::read_to_string(directory.join("config")).is_ok_and(|config| {
         config.lines().filter_map(|line| line.split_once('=')).any(|(name, value)| {
             name.trim().eq_ignore_ascii_case("worktree")
-                && directory.join(value.trim().trim_matches('"')).canonicalize().is_ok_and(|path| path == workspace)
+                && directory
+                    .join(value.trim().trim_matches('"'))
+                    .canonicalize()
+                    .is_ok_and(|path| path == workspace)
         })
     })
 }

@@ -28,8 +28,8 @@ use serde::{Deserialize, Serialize};
 
 pub use caches::Caches;
 pub use explain::{Refusal, Refused, explain};
-pub use means::{Means, Missing, Wall, WallStatus, Way, means};
 pub(crate) use means::choose;
+pub use means::{Means, Missing, Wall, WallStatus, Way, means};
 pub use policy::JailRequest;
 
 /// What a process and everything that it starts may do.

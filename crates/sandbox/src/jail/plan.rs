@@ -116,7 +116,11 @@ pub(crate) fn plan(jail: &Jail) -> Plan {
     }
     let hidden = hidden(jail, &writable);
     for path in &hidden {
-        steps.add(if path.is_dir() { Step::HideDirectory(path.clone()) } else { Step::HideFile(path.clone()) });
+        steps.add(if path.is_dir() {
+            Step::HideDirectory(path.clone())
+        } else {
+            Step::HideFile(path.clone())
+        });
     }
     for path in OF_RUN.iter().map(PathBuf::from).filter(|path| path.exists()) {
         steps.add(Step::Keep(path));
@@ -172,19 +176,15 @@ pub(crate) fn is_ghost(path: &Path) -> bool {
     }
 }
 
-fn protect(
-    path: &Path,
-    writable: &[PathBuf],
-    all: &[PathBuf],
-    steps: &mut Steps,
-    ghosts: &mut Vec<Ghost>,
-) {
+fn protect(path: &Path, writable: &[PathBuf], all: &[PathBuf], steps: &mut Steps, ghosts: &mut Vec<Ghost>) {
     // The innermost one decides which directories lie between.
-    let Some(root) = writable.iter().filter(|root| path.starts_with(root)).max_by_key(|root| root.as_os_str().len())
+    let Some(root) =
+        writable.iter().filter(|root| path.starts_with(root)).max_by_key(|root| root.as_os_str().len())
     else {
         return;
     };
-    let is_inside_another = all.iter().any(|other| other != path && path.starts_with(other) && other.starts_with(root));
+    let is_inside_another =
+        all.iter().any(|other| other != path && path.starts_with(other) && other.starts_with(root));
     if is_inside_another {
         return;
     }
@@ -324,7 +324,7 @@ mod tests {
         let path = root.join("work");
         fs::create_dir(&path).unwrap();
         let jail = Jail::standard(&JailRequest::new(&path));
-        assert_eq!(plan(&jail).writable, [path.clone()]);
+        assert_eq!(plan(&jail).writable, std::slice::from_ref(&path));
         fs::remove_dir(&path).unwrap();
         std::os::unix::fs::symlink("/etc", &path).unwrap();
         assert_eq!(plan(&jail).writable, [] as [PathBuf; 0]);

@@ -68,8 +68,10 @@ impl Jail {
             read_only.extend(protected::in_home(home));
         }
 
-        let mut hidden: Vec<PathBuf> = SECRETS.iter().flat_map(|secret| places(secret, home.as_deref())).collect();
-        hidden.extend(request.rein_directories.iter().chain(&request.extra_hidden).map(|path| canonical(path)));
+        let mut hidden: Vec<PathBuf> =
+            SECRETS.iter().flat_map(|secret| places(secret, home.as_deref())).collect();
+        hidden
+            .extend(request.rein_directories.iter().chain(&request.extra_hidden).map(|path| canonical(path)));
         Self {
             writable: distinct(writable),
             read_only: distinct(read_only),

@@ -25,11 +25,10 @@ pub(super) fn try_way(way: Way) -> Result<(), Missing> {
     let unknown = |why: String| Missing { why, remedy: remedy(way) };
     let Some(helper) = crate::helper::program() else { return Err(unknown("there is no helper".to_owned())) };
     let null = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty());
-    let launched = null
-        .map_err(std::io::Error::from)
-        .and_then(|null| launch(&helper, &order, Stdio::null(), null));
-    let mut launched =
-        launched.map_err(|error| unknown(format!("the helper {} could not be started: {error}", helper.display())))?;
+    let launched =
+        null.map_err(std::io::Error::from).and_then(|null| launch(&helper, &order, Stdio::null(), null));
+    let mut launched = launched
+        .map_err(|error| unknown(format!("the helper {} could not be started: {error}", helper.display())))?;
     let answer = loop {
         match Record::read(&mut launched.records) {
             Some(Record::Started) => {}
@@ -58,7 +57,10 @@ pub(crate) fn walls(way: Way, plan: Plan, network: Network, processes: u32) -> R
                 false => bubblewrap::User::Other,
             };
             let temporary = super::plan::temporary_directories();
-            bubblewrap::arguments(&plan, bubblewrap::Here { program: &program, network, user, temporary: &temporary })
+            bubblewrap::arguments(
+                &plan,
+                bubblewrap::Here { program: &program, network, user, temporary: &temporary },
+            )
         }
         Way::BuiltIn | Way::LandlockAlone | Way::Seatbelt => Vec::new(),
     };
@@ -69,7 +71,9 @@ pub(crate) fn walls(way: Way, plan: Plan, network: Network, processes: u32) -> R
 pub(crate) fn sentence(failure: &Failure) -> String {
     match failure.errno {
         0 => format!("the helper could not {}", failure.what),
-        errno => format!("the helper could not {}: {}", failure.what, std::io::Error::from_raw_os_error(errno)),
+        errno => {
+            format!("the helper could not {}: {}", failure.what, std::io::Error::from_raw_os_error(errno))
+        }
     }
 }
 
@@ -87,7 +91,8 @@ fn remedy(way: Way) -> String {
             .to_owned();
     }
     if is("/proc/sys/kernel/unprivileged_userns_clone", "0") {
-        return "user namespaces are switched off: `sudo sysctl kernel.unprivileged_userns_clone=1`".to_owned();
+        return "user namespaces are switched off: `sudo sysctl kernel.unprivileged_userns_clone=1`"
+            .to_owned();
     }
     if is("/proc/sys/user/max_user_namespaces", "0") {
         return "user namespaces are switched off: `sudo sysctl user.max_user_namespaces=10000`".to_owned();

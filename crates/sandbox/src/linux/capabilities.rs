@@ -23,7 +23,8 @@ pub(crate) fn reduce() -> io::Result<()> {
     for capability in 0..=LAST {
         if kept & (1 << capability) == 0 {
             // SAFETY: takes two numbers. It fails for a capability that the kernel does not know.
-            let answer = unsafe { libc::prctl(libc::PR_CAPBSET_DROP, libc::c_ulong::from(capability), 0, 0, 0) };
+            let answer =
+                unsafe { libc::prctl(libc::PR_CAPBSET_DROP, libc::c_ulong::from(capability), 0, 0, 0) };
             if answer != 0 {
                 break;
             }

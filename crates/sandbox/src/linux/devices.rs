@@ -24,10 +24,7 @@ const LINKS: &[(&str, &str)] = &[
 
 /// The machine's devices, taken while they can still be reached.
 pub(super) fn take() -> Vec<(&'static str, OwnedFd)> {
-    DEVICES
-        .iter()
-        .filter_map(|name| Some((*name, clone_of(&Path::new("/dev").join(name)).ok()?)))
-        .collect()
+    DEVICES.iter().filter_map(|name| Some((*name, clone_of(&Path::new("/dev").join(name)).ok()?))).collect()
 }
 
 /// Puts a new directory in the place of `/dev`.
@@ -38,6 +35,7 @@ pub(super) fn make(devices: Vec<(&'static str, OwnedFd)>, limit: &str) -> io::Re
     for (name, device) in devices {
         let path = Path::new("/dev").join(name);
         fs::write(&path, "")?;
+        mount_setattr(&device, c"", Depth::One, libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC, 0, 0)?;
         place(&device, &path)?;
     }
     for (name, target) in LINKS {

@@ -9,8 +9,9 @@
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, RestrictionStatus,
-    Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd,
+    RestrictionStatus, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus,
+    Scope,
 };
 
 use crate::jail::plan::{Plan, temporary_directories};
@@ -23,8 +24,17 @@ const KNOWN: ABI = ABI::V9;
 const OWN: &[&str] = &["/dev"];
 
 /// Single devices, for a jail that has the machine's `/dev`.
-const DEVICES: &[&str] =
-    &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm"];
+const DEVICES: &[&str] = &[
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/tty",
+    "/dev/ptmx",
+    "/dev/pts",
+    "/dev/shm",
+];
 
 /// Restricts this process and all that it starts. Says whether the kernel took part at all.
 pub(crate) fn restrict(plan: &Plan, way: Way, network: Network) -> Result<Effect, RulesetError> {
@@ -76,7 +86,11 @@ pub(crate) enum Effect {
 }
 
 /// A path that is gone needs no grant.
-fn grant(rules: RulesetCreated, path: &Path, access: BitFlags<AccessFs>) -> Result<RulesetCreated, RulesetError> {
+fn grant(
+    rules: RulesetCreated,
+    path: &Path,
+    access: BitFlags<AccessFs>,
+) -> Result<RulesetCreated, RulesetError> {
     let Ok(opened) = PathFd::new(path) else { return Ok(rules) };
     let access = if path.is_dir() { access } else { access & AccessFs::from_file(KNOWN) };
     rules.add_rule(PathBeneath::new(opened, access))

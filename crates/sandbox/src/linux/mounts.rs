@@ -59,8 +59,10 @@ pub(crate) fn build(plan: &Plan) -> Result<Proc, Failure> {
     make_run().map_err(fail("make /run"))?;
     let proc = mount_proc().map_err(fail("mount /proc"))?;
     for step in &plan.steps {
-        let tree = taken.iter().position(|(path, _)| path == step.path()).map(|index| taken.swap_remove(index).1);
-        apply(step, tree).map_err(|error| Failure::wall(format!("mount {}", step.path().display()), &error))?;
+        let tree =
+            taken.iter().position(|(path, _)| path == step.path()).map(|index| taken.swap_remove(index).1);
+        apply(step, tree)
+            .map_err(|error| Failure::wall(format!("mount {}", step.path().display()), &error))?;
     }
     // Only now: hiding needed the files in it.
     mount_setattr(CWD, c"/run", Depth::One, READ_ONLY, 0, 0).map_err(fail("close /run"))?;
@@ -113,7 +115,7 @@ fn make_run() -> io::Result<()> {
     fs::create_dir_all(EMPTY_DIRECTORY)?;
     fs::write(EMPTY_FILE, "")?;
     use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(EMPTY_FILE, fs::Permissions::from_mode(0))?;
+    fs::set_permissions(EMPTY_FILE, fs::Permissions::from_mode(0o000))?;
     fs::set_permissions(EMPTY_DIRECTORY, fs::Permissions::from_mode(0o555))
 }
 
@@ -164,8 +166,9 @@ fn make_way(path: &Path, tree: &OwnedFd) -> io::Result<()> {
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;
     }
-    let is_directory = rustix::fs::fstat(tree)
-        .is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Directory);
+    let is_directory = rustix::fs::fstat(tree).is_ok_and(|stat| {
+        rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Directory
+    });
     if is_directory { fs::create_dir(path) } else { fs::write(path, "") }
 }
 

@@ -14,8 +14,11 @@ use crate::jail::Network;
 
 /// Forks a process that is the first of its namespaces.
 pub(crate) fn enter(network: Network) -> io::Result<Fork> {
-    let mut flags =
-        libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS;
+    let mut flags = libc::CLONE_NEWUSER
+        | libc::CLONE_NEWNS
+        | libc::CLONE_NEWPID
+        | libc::CLONE_NEWIPC
+        | libc::CLONE_NEWUTS;
     if network == Network::Off {
         flags |= libc::CLONE_NEWNET;
     }

@@ -126,7 +126,8 @@ fn programs(setting: Setting) -> io::Result<Vec<BpfProgram>> {
     let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(io::Error::other)?;
     let filter = |rules: BTreeMap<i64, Vec<SeccompRule>>, errno: i32| -> io::Result<BpfProgram> {
         let action = SeccompAction::Errno(errno.unsigned_abs());
-        let filter = SeccompFilter::new(rules, SeccompAction::Allow, action, arch).map_err(io::Error::other)?;
+        let filter =
+            SeccompFilter::new(rules, SeccompAction::Allow, action, arch).map_err(io::Error::other)?;
         BpfProgram::try_from(filter).map_err(io::Error::other)
     };
     let unknown = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
@@ -178,7 +179,12 @@ fn rule(conditions: Vec<SeccompCondition>) -> io::Result<SeccompRule> {
     SeccompRule::new(conditions).map_err(io::Error::other)
 }
 
-fn condition(argument: u8, length: SeccompCmpArgLen, compare: SeccompCmpOp, value: u64) -> io::Result<SeccompCondition> {
+fn condition(
+    argument: u8,
+    length: SeccompCmpArgLen,
+    compare: SeccompCmpOp,
+    value: u64,
+) -> io::Result<SeccompCondition> {
     SeccompCondition::new(argument, length, compare, value).map_err(io::Error::other)
 }
 

@@ -145,7 +145,10 @@ mod tests {
         jail.network = Network::On;
         jail.temporary.directory = Some("/private/t".into());
         let text = profile(&jail);
-        assert!(!text.contains("(deny network*)") && text.contains("(allow file-write* (subpath \"/private/t\"))"));
+        assert!(
+            !text.contains("(deny network*)")
+                && text.contains("(allow file-write* (subpath \"/private/t\"))")
+        );
     }
 
     #[test]

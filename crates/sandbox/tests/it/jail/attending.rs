@@ -37,7 +37,9 @@ async fn a_helper_without_a_jail_changes_nothing_but_who_is_the_parent() {
     let (_, printed) = finish(Spawn::new("ls", "/").arg("/proc/self/fd")).await.unwrap();
     assert_eq!(printed, "0\n1\n2\n3\n");
     let error = finish(Spawn::new("rein-has-no-such-program", "/")).await.unwrap_err();
-    assert!(matches!(&error, SandboxError::Program { source, .. } if source.kind() == std::io::ErrorKind::NotFound));
+    assert!(
+        matches!(&error, SandboxError::Program { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
+    );
 }
 
 #[tokio::test]
@@ -61,7 +63,8 @@ async fn who_ignores_the_request_is_killed_with_all_that_he_started() {
     let place = Place::new();
     for preference in [Preference::BuiltIn, Preference::Bubblewrap, Preference::LandlockAlone] {
         let word = format!("5000.{}", std::process::id());
-        let text = format!("trap '' TERM; {}; sleep {word} & while :; do wait; done", DAEMON.replace("WORD", &word));
+        let text =
+            format!("trap '' TERM; {}; sleep {word} & while :; do wait; done", DAEMON.replace("WORD", &word));
         let spawn = Spawn::new("bash", place.work()).arg("-c").arg(text);
         let spawn = jailed(spawn, place.jail(preference))
             .timeout(Duration::from_millis(500))
@@ -79,7 +82,8 @@ async fn a_rein_that_will_be_killed() {
     with_helper();
     let place = Place::new();
     let word = std::env::var("REIN_SANDBOX_TEST_WORD").unwrap();
-    let text = format!("{}; setsid sleep {word} & echo ready; wait; sleep {word}", DAEMON.replace("WORD", &word));
+    let text =
+        format!("{}; setsid sleep {word} & echo ready; wait; sleep {word}", DAEMON.replace("WORD", &word));
     let spawn = Spawn::new("bash", place.work()).arg("-c").arg(text);
     let spawn = match role.to_str().unwrap() {
         "built-in" => jailed(spawn, place.jail(Preference::BuiltIn)),
@@ -98,7 +102,12 @@ fn nothing_survives_a_rein_that_is_killed() {
     for role in ["plain", "built-in", "bubblewrap"] {
         let word = format!("6000.{}.{}", std::process::id(), role.len());
         let mut rein = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "jail::attending::a_rein_that_will_be_killed", "--nocapture", "--test-threads=1"])
+            .args([
+                "--exact",
+                "jail::attending::a_rein_that_will_be_killed",
+                "--nocapture",
+                "--test-threads=1",
+            ])
             .envs([(ROLE, role), ("REIN_SANDBOX_TEST_WORD", word.as_str())])
             .stdout(Stdio::piped())
             .spawn()
@@ -124,7 +133,9 @@ async fn a_missing_program_is_an_error_inside_too() {
     for preference in WHOLE {
         let spawn = jailed(Spawn::new("rein-has-no-such-program", place.work()), place.jail(preference));
         match finish(spawn).await {
-            Err(SandboxError::Program { source, .. }) => assert_eq!(source.kind(), std::io::ErrorKind::NotFound),
+            Err(SandboxError::Program { source, .. }) => {
+                assert_eq!(source.kind(), std::io::ErrorKind::NotFound)
+            }
             Err(error @ SandboxError::Unavailable { .. }) => drop(settle(Err(error))),
             other => panic!("{preference:?}: {other:?}"),
         }
@@ -137,7 +148,10 @@ async fn killing_the_attendant_kills_all() {
     let mut jail = place.jail(Preference::BuiltIn);
     jail.limits.processes = 200;
     let word = format!("7000.{}", std::process::id());
-    let spawn = jailed(Spawn::new("bash", place.work()).arg("-c").arg(format!("sleep {word} & echo $BASHPID; wait")), jail);
+    let spawn = jailed(
+        Spawn::new("bash", place.work()).arg("-c").arg(format!("sleep {word} & echo $BASHPID; wait")),
+        jail,
+    );
     let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
     let mut take = move |bytes: &[u8]| {
         let _ = sender.send(bytes.to_vec());

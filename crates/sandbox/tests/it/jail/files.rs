@@ -44,15 +44,19 @@ async fn nothing_else_can_be_written_by_any_name() {
         // Landlock does not know the times and modes of a file.
         if preference != Preference::LandlockAlone {
             assert_eq!(
-            (before.modified().unwrap(), before.permissions().readonly()),
-            (after.modified().unwrap(), after.permissions().readonly()),
-            "{preference:?}: {printed}"
-        );
+                (before.modified().unwrap(), before.permissions().readonly()),
+                (after.modified().unwrap(), after.permissions().readonly()),
+                "{preference:?}: {printed}"
+            );
         }
-        let mut names: Vec<_> = std::fs::read_dir(&place.root).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        let mut names: Vec<_> =
+            std::fs::read_dir(&place.root).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
         assert_eq!(names, ["home", "victim", "work"], "{preference:?}: {printed}");
-        assert!(!std::path::Path::new("/etc/rein-test").exists() && !std::path::Path::new("/run/rein-test").exists());
+        assert!(
+            !std::path::Path::new("/etc/rein-test").exists()
+                && !std::path::Path::new("/run/rein-test").exists()
+        );
         for made in ["soft", "way", "hard"] {
             let _ = std::fs::remove_file(place.work().join(made));
         }
@@ -91,7 +95,10 @@ async fn a_temporary_directory_of_the_conversation_is_kept_between_processes() {
     for preference in WHOLE.into_iter().chain([Preference::LandlockAlone]) {
         let mut jail = place.jail(preference);
         jail.temporary.directory = Some(private.clone());
-        let Some((exit, printed)) = run_in(jail.clone(), &place.work(), "echo kept > $TMPDIR/file").await else { continue };
+        let Some((exit, printed)) = run_in(jail.clone(), &place.work(), "echo kept > $TMPDIR/file").await
+        else {
+            continue;
+        };
         assert!(is_well(&exit), "{preference:?}: {printed}");
         let (_, printed) = run_in(jail, &place.work(), "cat $TMPDIR/file; rm $TMPDIR/file").await.unwrap();
         assert_eq!(printed, "kept\n", "{preference:?}");
@@ -105,7 +112,9 @@ async fn a_workspace_below_the_temporary_directory_works() {
     for preference in WHOLE {
         let mut jail = rein_sandbox::jail::Jail::standard(&rein_sandbox::jail::JailRequest::new(&work));
         jail.preference = preference;
-        let Some((exit, printed)) = run_in(jail, &work, "echo x > file; ls -A /tmp | wc -l").await else { continue };
+        let Some((exit, printed)) = run_in(jail, &work, "echo x > file; ls -A /tmp | wc -l").await else {
+            continue;
+        };
         assert!(is_well(&exit));
         assert_eq!(printed, "1\n", "nothing else of it is there");
         assert_eq!(std::fs::read_to_string(work.join("file")).unwrap(), "x\n");

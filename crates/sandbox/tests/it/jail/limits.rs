@@ -24,6 +24,9 @@ async fn a_temporary_directory_in_memory_has_an_end() {
         let mut jail = place.jail(preference);
         jail.temporary.limit_bytes = 1 << 20;
         let Some((_, printed)) = run_in(jail, &place.work(), text).await else { continue };
-        assert!(printed.contains("No space left on device") && printed.ends_with("1000\n"), "{preference:?}: {printed}");
+        assert!(
+            printed.contains("No space left on device") && printed.ends_with("1000\n"),
+            "{preference:?}: {printed}"
+        );
     }
 }
