@@ -17,11 +17,16 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process, kill_process_group, waitid};
 
 /// The variable that holds the marks.
 pub(crate) const MARK: &str = "REIN_RUN";
+
+/// How often, and after what time, it is looked again for somebody who may have been missed.
+const LOOKS: usize = 100;
+const PAUSE: Duration = Duration::from_millis(1);
 
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
@@ -85,8 +90,7 @@ impl Family {
             if helper.over.load(Ordering::Acquire) {
                 return Vec::new();
             }
-            let processes = all_processes();
-            return below(&processes, self.attendants(helper, &processes));
+            return self.living_below(helper);
         }
         let processes = all_processes();
         let own = getpid();
@@ -113,6 +117,21 @@ impl Family {
             .filter(|process| process.alive && members.contains(&process.id))
             .map(|p| p.id)
             .collect()
+    }
+
+    /// Looking is not done at one moment: whoever is forked by somebody who then ends can be missed. So
+    /// nobody is believed to be left only when the helper is gone too, which it is soon after.
+    fn living_below(&self, helper: &Helper) -> Vec<Pid> {
+        for _ in 0..LOOKS {
+            let processes = all_processes();
+            let members = below(&processes, self.attendants(helper, &processes));
+            let is_attended = processes.iter().any(|process| process.id == self.leader && process.alive);
+            if !members.is_empty() || !is_attended || helper.over.load(Ordering::Acquire) {
+                return members;
+            }
+            std::thread::sleep(PAUSE);
+        }
+        Vec::new()
     }
 
     /// The last generation of helpers.

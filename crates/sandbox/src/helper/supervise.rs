@@ -135,6 +135,11 @@ fn inside(order: &Order, walls: &Walls, pipes: Pipes, proc: Proc) -> ExitCode {
     let most = walls.processes.saturating_add(RESERVED);
     let is_counted = proc == Proc::Fresh && fs::write("/proc/sys/kernel/pid_max", most.to_string()).is_ok();
     let closed = match proc {
+        // For a user bubblewrap puts one user namespace more between, from which no mount can be changed. What
+        // a user could write in `/proc` needs capabilities that are given up below, and Landlock refuses it.
+        Proc::Fresh if walls.way == Way::Bubblewrap && !rustix::process::geteuid().is_root() => {
+            mounts::close_proc().or(Ok(()))
+        }
         Proc::Fresh => mounts::close_proc(),
         Proc::Outer => Ok(()),
     };

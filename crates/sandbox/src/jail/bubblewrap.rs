@@ -60,6 +60,7 @@ pub(crate) fn arguments(plan: &Plan, here: Here<'_>) -> Vec<OsString> {
     }
     say(&[&"--ro-bind", &"/", &"/", &"--dev", &"/dev", &"--proc", &"/proc"]);
     let size = plan.temporary_limit.to_string();
+    say(&[&"--perms", &"1777", &"--size", &size, &"--tmpfs", &"/dev/shm"]);
     match (&plan.temporary, here.temporary) {
         (Some(directory), places) => {
             for place in places {
@@ -82,7 +83,7 @@ pub(crate) fn arguments(plan: &Plan, here: Here<'_>) -> Vec<OsString> {
                 say(&[&"--perms", &"0555", &"--size", &"4096", &"--tmpfs", path, &"--remount-ro", path]);
             }
             Step::HideFile(path) => say(&[&"--ro-bind", &NOTHING, path]),
-            // It has no word for it: see `choose`.
+            // It has no word for it: what the link leads to is kept, the link itself is not.
             Step::PinLink(_) => {}
         }
     }
@@ -129,7 +130,8 @@ mod tests {
             line.join(" "),
             "/usr/bin/bwrap --unshare-user --unshare-ipc --unshare-pid --unshare-uts --unshare-net \
              --die-with-parent --as-pid-1 --cap-drop ALL --cap-add CAP_SYS_ADMIN --cap-add CAP_SETPCAP \
-             --ro-bind / / --dev /dev --proc /proc --perms 1777 --size 1000 --tmpfs /tmp \
+             --ro-bind / / --dev /dev --proc /proc --perms 1777 --size 1000 --tmpfs /dev/shm \
+             --perms 1777 --size 1000 --tmpfs /tmp \
              --perms 0755 --size 1048576 --tmpfs /run --bind /w /w --ro-bind /w/.git/config /w/.git/config \
              --ro-bind /dev/null /home/u/.netrc \
              --perms 0555 --size 4096 --tmpfs /home/u/.ssh --remount-ro /home/u/.ssh"

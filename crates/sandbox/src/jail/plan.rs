@@ -324,7 +324,7 @@ mod tests {
         let path = root.join("work");
         fs::create_dir(&path).unwrap();
         let jail = Jail::standard(&JailRequest::new(&path));
-        assert_eq!(plan(&jail).writable, [path.clone()]);
+        assert_eq!(plan(&jail).writable, std::slice::from_ref(&path));
         fs::remove_dir(&path).unwrap();
         std::os::unix::fs::symlink("/etc", &path).unwrap();
         assert_eq!(plan(&jail).writable, [] as [PathBuf; 0]);

@@ -35,6 +35,7 @@ pub(super) fn make(devices: Vec<(&'static str, OwnedFd)>, limit: &str) -> io::Re
     for (name, device) in devices {
         let path = Path::new("/dev").join(name);
         fs::write(&path, "")?;
+        mount_setattr(&device, c"", Depth::One, libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC, 0, 0)?;
         place(&device, &path)?;
     }
     for (name, target) in LINKS {

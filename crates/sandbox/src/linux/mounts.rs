@@ -115,7 +115,7 @@ fn make_run() -> io::Result<()> {
     fs::create_dir_all(EMPTY_DIRECTORY)?;
     fs::write(EMPTY_FILE, "")?;
     use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(EMPTY_FILE, fs::Permissions::from_mode(0))?;
+    fs::set_permissions(EMPTY_FILE, fs::Permissions::from_mode(0o000))?;
     fs::set_permissions(EMPTY_DIRECTORY, fs::Permissions::from_mode(0o555))
 }
 
