@@ -163,6 +163,7 @@ impl Face for Text {
             EventBody::PartDelta { part, kind: PartKind::Text, delta, .. } => self.say(part, delta, to),
             EventBody::PartDelta { kind: PartKind::Reasoning | PartKind::Call { .. }, .. }
             | EventBody::CallOutput { .. }
+            | EventBody::Job { .. }
             | EventBody::Broken { .. } => {}
             EventBody::Retrying { attempt, delay_ms, error, .. } => {
                 let seconds = delay_ms.div_ceil(1000);

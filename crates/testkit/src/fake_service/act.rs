@@ -194,6 +194,6 @@ pub(super) fn event_in_turn(body: EventBody, here: &TurnId) -> EventBody {
         EventBody::Retrying { attempt, delay_ms, error, .. } => {
             EventBody::Retrying { turn, attempt, delay_ms, error }
         }
-        other @ (EventBody::CallOutput { .. } | EventBody::Broken { .. }) => other,
+        other @ (EventBody::CallOutput { .. } | EventBody::Job { .. } | EventBody::Broken { .. }) => other,
     }
 }

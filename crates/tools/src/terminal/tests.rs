@@ -25,7 +25,7 @@ fn a_progress_bar_is_one_line_with_its_last_state() {
     let bar: String = (0..=100).map(|done| format!("\r{done:3}% [{}]", "=".repeat(done / 10))).collect();
     assert_eq!(shown(&format!("start{bar}\ndone\n")), "100% [==========]\ndone\n");
     assert_eq!(shown("Loading 1\x1b[K\rLoading 22\x1b[K\rok\x1b[K\n"), "ok\n");
-    assert_eq!(shown("a longer line\rshort\n"), "shorter line\n", "as a terminal shows it");
+    assert_eq!(shown("a longer line\rshort\n"), "shortger line\n", "as a terminal shows it");
     assert_eq!(shown("spin |\x08/\x08-\x08\\\x08done\n"), "spin done\n");
 }
 
