@@ -161,7 +161,11 @@ mod tests {
 
     fn work(rules: Vec<Rule>) -> usize {
         let policy = Policy::new("/w", Mode::Tight).with_layer(LayerKind::User, rules);
-        let effects = vec![Effect::Execute { command: "git push origin main".into(), cwd: "/w".into(), prelude: String::new() }];
+        let effects = vec![Effect::Execute {
+            command: "git push origin main".into(),
+            cwd: "/w".into(),
+            prelude: String::new(),
+        }];
         let intent = Intent { effects, ..Intent::default() };
         COMPARED.with(|compared| compared.set(0));
         let _ = policy.judge(&intent);

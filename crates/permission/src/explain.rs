@@ -26,7 +26,8 @@ impl Policy {
     /// Judges a command line that would run in `cwd`, and says why.
     #[must_use]
     pub fn explain(&self, command: &str, cwd: &Path) -> Explanation {
-        let effect = Effect::Execute { command: command.to_owned(), cwd: cwd.to_path_buf(), prelude: String::new() };
+        let effect =
+            Effect::Execute { command: command.to_owned(), cwd: cwd.to_path_buf(), prelude: String::new() };
         let judgement = self.judge(&Intent { effects: vec![effect], ..Intent::default() });
         let analysis = self.analysis(command, cwd);
         let matched = (0..analysis.commands.len())

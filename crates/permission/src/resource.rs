@@ -232,7 +232,9 @@ mod tests {
 
     #[test]
     fn a_command_outside_needs_its_directory_too() {
-        let run = |cwd: &str| needs(&Effect::Execute { command: "ls".into(), cwd: cwd.into(), prelude: String::new() });
+        let run = |cwd: &str| {
+            needs(&Effect::Execute { command: "ls".into(), cwd: cwd.into(), prelude: String::new() })
+        };
         assert_eq!(run("/w/src"), pairs(&[]));
         assert_eq!(run("/etc"), pairs(&[("external_directory", "/etc")]));
     }

@@ -154,7 +154,8 @@ impl Face for Narrator {
         match &event.body {
             EventBody::PartDelta { part, kind: PartKind::Text, delta, .. } => self.say(part, delta, to),
             EventBody::PartDelta { kind: PartKind::Reasoning | PartKind::Call { .. }, .. }
-            | EventBody::CallOutput { .. } => {}
+            | EventBody::CallOutput { .. }
+            | EventBody::Job { .. } => {}
             EventBody::Retrying { error, .. } => {
                 let line = self.ink.yellow(&format!("… {}", one_line(error, WIDTH)));
                 self.line(&line, to);

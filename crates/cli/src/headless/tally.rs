@@ -138,7 +138,10 @@ impl Tally {
                 self.ended = Some((StopReason::InternalError, Some(message.clone())));
                 return;
             }
-            EventBody::PartDelta { .. } | EventBody::CallOutput { .. } | EventBody::Retrying { .. } => return,
+            EventBody::PartDelta { .. }
+            | EventBody::CallOutput { .. }
+            | EventBody::Job { .. }
+            | EventBody::Retrying { .. } => return,
         };
         match &entry.body {
             EntryBody::User { .. } => {

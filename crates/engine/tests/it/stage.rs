@@ -253,7 +253,10 @@ impl Run {
         match &event.body {
             EventBody::PartDelta { kind, delta, .. } => self.deltas.push((kind.clone(), delta.clone())),
             EventBody::Retrying { attempt, error, .. } => self.retries.push((*attempt, error.clone())),
-            EventBody::Entry { .. } | EventBody::CallOutput { .. } | EventBody::Broken { .. } => {}
+            EventBody::Entry { .. }
+            | EventBody::CallOutput { .. }
+            | EventBody::Job { .. }
+            | EventBody::Broken { .. } => {}
         }
         self.transcript.apply(&event);
         self.events.push(event);

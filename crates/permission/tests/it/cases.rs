@@ -33,7 +33,11 @@ fn policy(mode: Mode, rules: &[Rule]) -> Policy {
 }
 
 fn judge(policy: &Policy, command: &str) -> Judgement {
-    let effect = Effect::Execute { command: command.to_owned(), cwd: policy.workspace.clone(), prelude: String::new() };
+    let effect = Effect::Execute {
+        command: command.to_owned(),
+        cwd: policy.workspace.clone(),
+        prelude: String::new(),
+    };
     policy.judge(&Intent { effects: vec![effect], ..Intent::default() })
 }
 

@@ -23,7 +23,11 @@ fn rule(spec: &str, action: Action) -> Rule {
 }
 
 fn judge(policy: &Policy, command: &str) -> Judgement {
-    let effect = Effect::Execute { command: command.to_owned(), cwd: policy.workspace.clone(), prelude: String::new() };
+    let effect = Effect::Execute {
+        command: command.to_owned(),
+        cwd: policy.workspace.clone(),
+        prelude: String::new(),
+    };
     policy.judge(&Intent { effects: vec![effect], ..Intent::default() })
 }
 

@@ -118,7 +118,11 @@ fn intents() -> impl Strategy<Value = Intent> {
     let effect = prop_oneof![
         path.clone().prop_map(|path| Effect::Read { path: path.into() }),
         path.clone().prop_map(|path| Effect::Write { path: path.into() }),
-        (commands(), path).prop_map(|(command, cwd)| Effect::Execute { command, cwd: cwd.into(), prelude: String::new() }),
+        (commands(), path).prop_map(|(command, cwd)| Effect::Execute {
+            command,
+            cwd: cwd.into(),
+            prelude: String::new()
+        }),
         prop::sample::select(vec!["https://a.b/c", "https://A.b", "http://c"])
             .prop_map(|url| Effect::Fetch { url: url.into() }),
     ];

@@ -151,7 +151,7 @@ impl Superseded {
             EventBody::PartDelta { part, .. } => !self.step_ended && !self.parts.contains(part),
             EventBody::CallOutput { call, .. } => !self.turn_ended && !self.calls.contains(call),
             EventBody::Retrying { .. } => !self.anything,
-            EventBody::Broken { .. } => true,
+            EventBody::Job { .. } | EventBody::Broken { .. } => true,
         };
         self.anything = true;
         keeps

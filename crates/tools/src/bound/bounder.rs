@@ -413,6 +413,24 @@ mod tests {
     }
 
     #[test]
+    fn what_is_drawn_over_for_ever_costs_no_memory_and_is_handed_over() {
+        let mut bounder = Bounder::default();
+        bounder.expect_terminal();
+        let mut handed_over = 0;
+        for number in 0..200_000 {
+            let piece = format!("\r{number:>6} of 200000");
+            match bounder.write(piece.as_bytes()) {
+                Spill::Nothing => {}
+                Spill::Begin(before) => handed_over += before.len() + piece.len(),
+                Spill::Continue => handed_over += piece.len(),
+            }
+            assert!(bounder.whole.as_ref().is_none_or(|whole| whole.len() <= DRAWN_OVER));
+        }
+        assert_eq!(handed_over, 200_000 * 17);
+        assert_eq!(bounder.finish(None), "199999 of 200000");
+    }
+
+    #[test]
     fn what_is_not_utf8_is_replaced_also_when_it_is_split() {
         let (shown, kept) = bound(SMALL, &[b"a\xffb\xe2\x82", b"\xac\xf0\x9f\x98", b"\x80 \xe2\x82"]);
         assert_eq!((shown.as_str(), kept), ("a\u{FFFD}b€😀 \u{FFFD}", None));
@@ -448,6 +466,30 @@ mod tests {
                     let all = String::from_utf8_lossy(&whole).into_owned();
                     prop_assert!(shown == all || Some(shown.as_str()) == all.strip_suffix('\u{FFFD}'), "{shown:?}");
                 }
+            }
+        }
+
+        #[test]
+        fn on_a_terminal_limits_hold_and_nothing_is_lost(
+            pieces in proptest::collection::vec("[a-zé\r\n\u{8}]{0,40}|\u{1b}\\[[0-9]{0,1}[ABJKmH]", 0..60),
+        ) {
+            let mut bounder = Bounder::new(SMALL);
+            bounder.expect_terminal();
+            let mut kept: Option<Vec<u8>> = None;
+            for piece in &pieces {
+                match bounder.write(piece.as_bytes()) {
+                    Spill::Nothing => prop_assert!(kept.is_none()),
+                    Spill::Begin(before) => kept = Some([before.as_slice(), piece.as_bytes()].concat()),
+                    Spill::Continue => kept.as_mut().unwrap().extend_from_slice(piece.as_bytes()),
+                }
+            }
+            let shown = bounder.finish(None);
+            let whole = pieces.concat();
+            prop_assert!(shown.len() <= SMALL.bytes, "{} bytes", shown.len());
+            prop_assert!(shown.lines().count() <= SMALL.lines);
+            match kept {
+                Some(kept) => prop_assert_eq!(kept, whole.into_bytes()),
+                None => prop_assert_eq!(shown, crate::terminal::plain(whole.as_bytes(), SMALL.line_chars)),
             }
         }
 

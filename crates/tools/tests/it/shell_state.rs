@@ -29,7 +29,7 @@ async fn the_directory_exported_variables_and_functions_stay() {
 async fn nothing_of_it_shows_and_exit_codes_are_those_of_the_command() {
     let stage = Stage::new();
     let shell = stage.scene.shell.display().to_string();
-    assert_eq!(run(&stage, "set -x; true").await, "+ true\n");
+    assert_eq!(run(&stage, "set -x; true").await, "++ true\n");
     assert_eq!(run(&stage, "set -eu; export A=1; false; echo not reached").await, "[exit code 1; no output]");
     assert_eq!(run(&stage, "echo $A").await, "1\n");
     assert_eq!(run(&stage, "export A=2; exit 3").await, "[exit code 3; no output]");
@@ -46,6 +46,8 @@ async fn nothing_of_it_shows_and_exit_codes_are_those_of_the_command() {
     );
     let text = run(&stage, "if").await;
     assert!(text.contains("syntax error") && text.contains("[exit code 2]"), "{text}");
+    assert_eq!(run(&stage, "trap 'echo err' ERR; false").await, "err\n[exit code 1]");
+    assert_eq!(run(&stage, "trap 'echo each' DEBUG; true; true").await, "each\neach\n");
     assert_eq!(run(&stage, "cat <<END\nheredoc\nEND").await, "heredoc\n");
     assert_eq!(
         run(&stage, "declare -F; env | grep -i rein_ | grep -v ^REIN_RUN").await,
