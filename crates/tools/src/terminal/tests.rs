@@ -109,6 +109,24 @@ fn what_is_far_above_is_handed_on() {
     assert!(text.contains("\n936\ntop\n938\n"), "{text}");
 }
 
+#[test]
+fn a_flood_is_the_same_in_one_piece_and_in_many() {
+    let flood: String = (0..500).map(|number| format!("line {number}\n")).collect();
+    let long = format!("{}\n", "x".repeat(60));
+    for text in [
+        format!("begin \x1b7{flood}\x1b8back\x1b[70Aup\x1b[2Bdown"),
+        format!("\x1b[2J\x1b[Hscreen\n{flood}\x1b[Hhome"),
+        format!("{flood}{long}{flood}\x1b[99A{flood}!"),
+        format!("a\nb\nc\n\x1b[2A{flood}tail"),
+    ] {
+        let mut terminal = Terminal::new(40);
+        let mut in_many = String::new();
+        text.as_bytes().iter().for_each(|byte| terminal.write(&[*byte], &mut in_many));
+        terminal.finish(&mut in_many);
+        assert_eq!(plain(text.as_bytes(), 40), in_many);
+    }
+}
+
 /// Text as a rude program would print it.
 fn soup() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![

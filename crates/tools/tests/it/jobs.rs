@@ -214,6 +214,10 @@ async fn a_job_in_a_terminal_is_typed_to() {
     let stage = Stage::new();
     let command = "read -p 'name? ' name; echo hello $name; stty size";
     stage.done("bash", json!({"command": command, "background": true, "pty": true})).await;
+    let asks = stage.scene.jobs.find("job_1").unwrap();
+    while !asks.since(0).bytes.ends_with(b"? ") {
+        tokio::task::yield_now().await;
+    }
     stage.done("job", json!({"action": "write", "id": "job_1", "input": "you\n"})).await;
     let text = job(&stage, json!({"action": "wait", "id": "job_1"})).await;
     assert_eq!(text, "name? you\nhello you\n40 120\n[job_1 ended with exit code 0]");
