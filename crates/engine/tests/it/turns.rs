@@ -59,7 +59,7 @@ async fn the_first_request_holds_prompt_tools_and_workspace_and_is_small() {
         .iter()
         .map(|tool| tool["function"]["name"].as_str().unwrap())
         .collect();
-    assert_eq!(tools, ["read", "write", "edit", "bash", "glob", "grep"]);
+    assert_eq!(tools, ["read", "write", "edit", "bash", "job", "glob", "grep"]);
     assert!(request.raw.len() <= 10_000, "the first request has {} bytes", request.raw.len());
 }
 
