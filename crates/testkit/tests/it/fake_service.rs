@@ -47,6 +47,7 @@ pub fn is_ask(body: &EventBody) -> bool {
 /// What each event is, in a word.
 pub fn words(events: &[Event]) -> Vec<&'static str> {
     let word = |event: &Event| match &event.body {
+        EventBody::Job { .. } => "job",
         EventBody::PartDelta { .. } => "delta",
         EventBody::CallOutput { .. } => "output",
         EventBody::Retrying { .. } => "retrying",

@@ -9,9 +9,9 @@ use rein_sandbox::{SandboxError, Spawn, TerminalSize};
 use tokio_util::sync::CancellationToken;
 
 use super::ending::{self, Ending, Goes};
+use super::hints;
 use super::shell::{self, Slot};
 use super::state::Carried;
-use super::{MOST_BYTES, hints};
 use crate::contract::{Outcome, Output, Plan, Scene};
 use crate::jobs::{Attached, NotStarted, TimeLimit};
 
@@ -98,14 +98,12 @@ impl Plan for Running {
 impl Running {
     /// The one place where the process of a command line is described.
     fn spawn(&self, scene: &Scene, slot: Option<&Slot>) -> Spawn {
-        let definitions = self.carried.definitions();
         let mut spawn = Spawn::new(&scene.shell, &self.cwd)
             .arg("-c")
             .arg(shell::script(&scene.shell, slot))
             .arg(&scene.shell)
             .arg(slot.map_or(Path::new(""), Slot::file))
-            // More than the kernel takes cannot be kept either; this is for commands that were near it.
-            .arg(if definitions.len() > MOST_BYTES { "" } else { definitions.as_str() })
+            .arg(self.carried.definitions())
             .arg(&self.command)
             .variable("PWD", &self.logical_cwd);
         for (name, value) in &self.carried.variables {

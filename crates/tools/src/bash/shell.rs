@@ -18,6 +18,8 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Mode, OFlags};
+
 /// A file that is larger says nothing that could be kept.
 const MOST_BYTES: u64 = 1024 * 1024;
 
@@ -36,8 +38,8 @@ const BASH: &str = concat!(
     r#"__rein_variables; __rein_functions; builtin printf ' E\0'; } >| "$__rein_file.after"; fi; "#,
     r#"builtin return $__rein_code; }; "#,
     r#"{ __rein_variables >| "$__rein_file.before"; builtin eval "$2"; } 2>/dev/null; builtin set --; "#,
-    r#"builtin trap '{ __rein_end; } 2>/dev/null' EXIT; "#,
-    r#"builtin eval "$__rein_command"; { __rein_end; } 2>/dev/null"#,
+    r#"builtin trap '{ __rein_end; } >/dev/null 2>&1' EXIT; "#,
+    r#"builtin eval "$__rein_command"; { __rein_end; } >/dev/null 2>&1"#,
 );
 
 /// The same without functions, for shells that cannot list them.
@@ -47,8 +49,8 @@ const PLAIN: &str = concat!(
     r#"{ printf ' C%s\0' "$PWD"; /usr/bin/env -0; printf ' E\0'; } >| "$__rein_file.after"; fi; "#,
     r#"return $__rein_code; }; "#,
     r#"{ /usr/bin/env -0 >| "$__rein_file.before"; } 2>/dev/null; set --; "#,
-    r#"trap '{ __rein_end; } 2>/dev/null' EXIT; "#,
-    r#"eval "$__rein_command"; { __rein_end; } 2>/dev/null"#,
+    r#"trap '{ __rein_end; } >/dev/null 2>&1' EXIT; "#,
+    r#"eval "$__rein_command"; { __rein_end; } >/dev/null 2>&1"#,
 );
 
 /// Nothing is told.
@@ -132,13 +134,15 @@ impl Drop for Slot {
     }
 }
 
-/// A file that anybody may have put there: it could be a pipe, or endless.
+/// A file that the command may have put there: it could be a link, a pipe, or endless.
 fn read(path: &Path) -> Option<Vec<u8>> {
-    if !std::fs::symlink_metadata(path).ok()?.is_file() {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = std::fs::File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
+    if !file.metadata().ok()?.is_file() {
         return None;
     }
     let mut bytes = Vec::new();
-    let read = std::fs::File::open(path).ok()?.take(MOST_BYTES + 1).read_to_end(&mut bytes).ok()?;
+    let read = file.take(MOST_BYTES + 1).read_to_end(&mut bytes).ok()?;
     (read as u64 <= MOST_BYTES).then_some(bytes)
 }
 

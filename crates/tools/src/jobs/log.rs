@@ -6,6 +6,8 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
+
 /// Bytes that are kept in memory.
 const KEPT: usize = 128 * 1024;
 
@@ -54,10 +56,10 @@ impl Log {
 
     /// Writes to a file from now on, and first what is in memory.
     pub(super) fn keep_in(&mut self, path: PathBuf, cap: u64) {
-        let Ok(file) = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)
-        else {
-            return;
-        };
+        let link_is_wrong = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or_default();
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true).mode(0o600).custom_flags(link_is_wrong);
+        let Ok(file) = options.open(&path) else { return };
         let mut file = LogFile { path, file: Some(file), room: cap, dropped: 0 };
         file.dropped = self.count - self.end.len() as u64;
         let (begin, end) = self.end.as_slices();

@@ -168,6 +168,14 @@ impl Jobs {
         self.shelf().named.iter().filter_map(|kept| kept.job.info()).collect()
     }
 
+    /// Those that a call waits for: a person may type on the terminal of one that has one.
+    #[must_use]
+    pub fn attached(&self) -> Vec<Arc<Job>> {
+        let shelf = self.shelf();
+        let running = shelf.attached.iter().filter(|kept| kept.job.state().is_alive());
+        running.map(|kept| Arc::clone(&kept.job)).collect()
+    }
+
     /// One by its name; its number alone does.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<Arc<Job>> {

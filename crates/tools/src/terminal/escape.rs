@@ -15,10 +15,13 @@ const LONGEST_DATA: usize = 4 * 1024 * 1024;
 /// Characters that a control sequence may have.
 const LONGEST_SEQUENCE: usize = 256;
 
+/// With this byte begin the control characters that are not ASCII, and some others.
+const C1: u8 = 0xc2;
+
 /// What comes next in a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Token<'a> {
-    /// Characters to be shown; tabs are among them.
+    /// A character to be shown.
     Text(&'a str),
     /// A character that does something.
     Control(char),
@@ -73,15 +76,17 @@ enum State {
 }
 
 impl Escape {
+    /// As much of a text as nothing happens in but line ends, and what is left after it.
+    pub(super) fn split_plain<'a>(&self, text: &'a str) -> (&'a str, &'a str) {
+        if self.state != State::Text {
+            return ("", text);
+        }
+        let happens = |byte: u8| (is_control(byte) && byte != b'\n') || byte == C1;
+        text.split_at(text.bytes().position(happens).unwrap_or(text.len()))
+    }
+
     /// What comes next, and what is left after it.
     pub(super) fn next<'a>(&mut self, text: &'a str) -> (Token<'a>, &'a str) {
-        if self.state == State::Text {
-            let end = text.bytes().position(|byte| is_control(byte) || byte == 0xc2).unwrap_or(text.len());
-            if end > 0 {
-                let (shown, rest) = text.split_at(end);
-                return (Token::Text(shown), rest);
-            }
-        }
         let mut characters = text.chars();
         let Some(character) = characters.next() else { return (Token::Nothing, "") };
         let rest = characters.as_str();

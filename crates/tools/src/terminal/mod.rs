@@ -81,6 +81,12 @@ impl Terminal {
     fn take(&mut self, text: &str, settled: &mut String) {
         let mut rest = text;
         while !rest.is_empty() {
+            let (plain, after) = self.escape.split_plain(rest);
+            if !plain.is_empty() {
+                self.plain(plain, settled);
+                rest = after;
+                continue;
+            }
             let (token, after) = self.escape.next(rest);
             rest = after;
             match token {
@@ -90,6 +96,38 @@ impl Terminal {
                 Token::Nothing => {}
             }
             self.screen.settle(settled);
+        }
+    }
+
+    /// Text in which nothing happens but line ends. Of a flood, most will be out of reach at its end and
+    /// need not be drawn.
+    fn plain(&mut self, text: &str, settled: &mut String) {
+        let first = text.find('\n');
+        let last = text.rmatch_indices('\n').nth(screen::LINES).map(|(at, _)| at);
+        if let (Some(first), Some(last)) = (first, last)
+            && first < last
+            && self.screen.can_scroll()
+        {
+            let (begin, rest) = text.split_at(first + 1);
+            let (flood, end) = rest.split_at(last - first);
+            self.lines(begin, settled);
+            if self.screen.scroll(flood, settled) {
+                return self.lines(end, settled);
+            }
+            return self.lines(rest, settled);
+        }
+        self.lines(text, settled);
+    }
+
+    fn lines(&mut self, text: &str, settled: &mut String) {
+        for line in text.split_inclusive('\n') {
+            match line.strip_suffix('\n') {
+                Some(line) => {
+                    self.screen.print(line);
+                    self.screen.line_feed(settled);
+                }
+                None => self.screen.print(line),
+            }
         }
     }
 

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use super::escape::Sequence;
 
 /// Lines that can still be drawn over: more than the terminals of programs have.
-const LINES: usize = 64;
+pub(super) const LINES: usize = 64;
 
 /// As long as a line end and a remark about what was cut can be.
 const REMARK: usize = 48;
@@ -63,6 +63,30 @@ impl Screen {
             self.lines.push_back(Line::default());
         }
         self.settle(settled);
+    }
+
+    /// Whether what is printed next comes after all that was printed before.
+    pub(super) fn can_scroll(&self) -> bool {
+        self.row + 1 == self.lines.len()
+    }
+
+    /// At the beginning of the last line: whole lines that will be out of reach together with all that is
+    /// here. Not done if one is to be cut.
+    pub(super) fn scroll(&mut self, flood: &str, settled: &mut String) -> bool {
+        if !flood.split('\n').all(|line| line.len() <= self.line_chars) {
+            return false;
+        }
+        self.lines.pop_back();
+        for line in self.lines.drain(..) {
+            line.put(settled);
+            settled.push('\n');
+        }
+        settled.push_str(flood);
+        self.lines.push_back(Line::default());
+        (self.row, self.column) = (0, 0);
+        self.top = self.top.map(|_| 0);
+        self.saved = self.saved.map(|(_, column)| (0, column));
+        true
     }
 
     pub(super) fn carriage_return(&mut self) {

@@ -25,7 +25,7 @@ fn a_progress_bar_is_one_line_with_its_last_state() {
     let bar: String = (0..=100).map(|done| format!("\r{done:3}% [{}]", "=".repeat(done / 10))).collect();
     assert_eq!(shown(&format!("start{bar}\ndone\n")), "100% [==========]\ndone\n");
     assert_eq!(shown("Loading 1\x1b[K\rLoading 22\x1b[K\rok\x1b[K\n"), "ok\n");
-    assert_eq!(shown("a longer line\rshort\n"), "shorter line\n", "as a terminal shows it");
+    assert_eq!(shown("a longer line\rshort\n"), "shortger line\n", "as a terminal shows it");
     assert_eq!(shown("spin |\x08/\x08-\x08\\\x08done\n"), "spin done\n");
 }
 
@@ -107,6 +107,24 @@ fn what_is_far_above_is_handed_on() {
     terminal.write(b"\x1b[999Atop", &mut text);
     terminal.finish(&mut text);
     assert!(text.contains("\n936\ntop\n938\n"), "{text}");
+}
+
+#[test]
+fn a_flood_is_the_same_in_one_piece_and_in_many() {
+    let flood: String = (0..500).map(|number| format!("line {number}\n")).collect();
+    let long = format!("{}\n", "x".repeat(60));
+    for text in [
+        format!("begin \x1b7{flood}\x1b8back\x1b[70Aup\x1b[2Bdown"),
+        format!("\x1b[2J\x1b[Hscreen\n{flood}\x1b[Hhome"),
+        format!("{flood}{long}{flood}\x1b[99A{flood}!"),
+        format!("a\nb\nc\n\x1b[2A{flood}tail"),
+    ] {
+        let mut terminal = Terminal::new(40);
+        let mut in_many = String::new();
+        text.as_bytes().iter().for_each(|byte| terminal.write(&[*byte], &mut in_many));
+        terminal.finish(&mut in_many);
+        assert_eq!(plain(text.as_bytes(), 40), in_many);
+    }
 }
 
 /// Text as a rude program would print it.

@@ -42,7 +42,7 @@ async fn how_it_ended_is_said_after_the_output() {
     assert!(status == CallStatus::Failed && text.ends_with("[exit code 127]"), "{text}");
     assert_eq!(
         called("sleep 1000 & echo a").await,
-        (CallStatus::Completed, "a\n[processes left in the background were ended]".into())
+        (CallStatus::Completed, "a\n[what it left in the background goes on as job_1]".into())
     );
 }
 
