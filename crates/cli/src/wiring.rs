@@ -208,6 +208,11 @@ impl Setup {
                 max_steps: settings.max_steps,
                 shell: settings.shell.clone(),
                 command_timeout: seconds(settings.bash.timeout),
+                background_after: (settings.bash.background_after > 0)
+                    .then(|| seconds(settings.bash.background_after)),
+                most_jobs: usize::try_from(settings.bash.most_jobs).unwrap_or(usize::MAX),
+                output_bytes: u64::from(settings.bash.output_mb) << 20,
+                keep_variables: settings.sandbox.keep_variables.iter().map(Into::into).collect(),
                 attempts: settings.retry.attempts,
                 retry_base: Duration::from_millis(settings.retry.base_delay_ms.into()),
             },
@@ -216,6 +221,7 @@ impl Setup {
             mode_limit: self.loaded.mode_limit.clone(),
             home: variable(&self.places.environment, "HOME").map(PathBuf::from),
             protected: self.places.own_directories(),
+            commands: rein_engine::Commands::default(),
             directories: Some(self.places.directories.clone()),
         }
     }
@@ -256,6 +262,7 @@ pub async fn scripted_engine(scripted: Scripted) -> Result<(Arc<dyn Service>, Mo
         mode_limit: None,
         home: None,
         protected: vec![scripted.home],
+        commands: rein_engine::Commands::default(),
         directories: None,
     };
     Ok((Engine::new(options), model))

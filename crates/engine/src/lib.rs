@@ -13,20 +13,24 @@
 //! `hub` serves subscribers; `paths` follows links; `doom`, `recover` and `remember` are what they say.
 
 mod assembler;
+mod confinement;
 mod context;
 mod dispatch;
 mod doom;
 mod hub;
 mod options;
 mod paths;
+mod pictures;
 mod prompt;
 mod recover;
 mod remember;
+mod scratch;
 mod service;
 mod session;
 mod step;
 mod turn;
 
+pub use confinement::{Commands, JailSettings};
 pub use options::{EngineOptions, EngineSettings};
 pub use paths::FileSystemPaths;
 pub use rein_permission::Presence;

@@ -1,5 +1,6 @@
 //! What an engine is made of and how it behaves.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +11,8 @@ use rein_permission::{Layer, Presence};
 use rein_protocol::Mode;
 use rein_store::Store;
 use rein_tools::Registry;
+
+use crate::confinement::Commands;
 
 /// The parts of an engine.
 pub struct EngineOptions {
@@ -31,6 +34,8 @@ pub struct EngineOptions {
     pub home: Option<PathBuf>,
     /// Directories of rein itself that no mode opens for writing.
     pub protected: Vec<PathBuf>,
+    /// How commands are confined.
+    pub commands: Commands,
     /// Where grants that outlive their session are kept; without it they last as long as the session.
     pub directories: Option<Directories>,
 }
@@ -46,6 +51,14 @@ pub struct EngineSettings {
     pub shell: Option<PathBuf>,
     /// How long a command may run when the model does not say.
     pub command_timeout: Duration,
+    /// After which time a command goes on in the background; never if absent.
+    pub background_after: Option<Duration>,
+    /// How many commands may run in the background.
+    pub most_jobs: usize,
+    /// How many bytes of a command's output are kept.
+    pub output_bytes: u64,
+    /// Variables that commands get although they look like secrets.
+    pub keep_variables: Vec<OsString>,
     /// How often a failed model call is tried in all.
     pub attempts: u32,
     /// The first wait between two tries; it doubles.
@@ -59,6 +72,10 @@ impl Default for EngineSettings {
             max_steps: 125,
             shell: None,
             command_timeout: Duration::from_secs(120),
+            background_after: Some(Duration::from_secs(60)),
+            most_jobs: 16,
+            output_bytes: 1 << 30,
+            keep_variables: Vec::new(),
             attempts: 5,
             retry_base: Duration::from_secs(2),
         }

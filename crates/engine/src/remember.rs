@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rein_protocol::transcript::{Item, Transcript};
 use rein_protocol::{CallStatus, Effect, TodoList};
-use rein_tools::{FileMemory, TodoBoard};
+use rein_tools::{FileMemory, Instructions, TodoBoard};
 
 /// The files that the calls of a branch have made known.
 pub(crate) fn files_of(transcript: &Transcript) -> FileMemory {
@@ -38,6 +38,21 @@ pub(crate) fn files_of(transcript: &Transcript) -> FileMemory {
         }
     }
     memory
+}
+
+/// Which instruction files the model was shown with files that it read.
+pub(crate) fn instructions_of(transcript: &Transcript) -> Instructions {
+    let read = transcript.items.iter().flat_map(|item| {
+        let Item::Call(item) = item else { return Vec::new() };
+        let done = item.result.as_ref().is_some_and(|result| result.status == CallStatus::Completed);
+        let effects = item.started.iter().filter(|_| done).flat_map(|intent| &intent.effects);
+        let read = effects.filter_map(|effect| match effect {
+            Effect::Read { path } => Some(path.clone()),
+            _ => None,
+        });
+        read.collect()
+    });
+    Instructions::attached(read)
 }
 
 /// What the agent meant to do when the branch ended.

@@ -6,10 +6,12 @@
 
 use rein_llm::{ModelError, ModelRequest, ModelStream};
 use rein_protocol::{Cost, EntryBody, Finish, ToolCall};
+use rein_tools::ImageSupport;
 
 use crate::assembler::{Assembler, Step};
 use crate::context;
 use crate::dispatch::Calls;
+use crate::pictures;
 use crate::session::link::{StepStart, Stopped};
 use crate::turn::{CallsEnd, Turn, Waited};
 
@@ -38,7 +40,7 @@ pub(crate) async fn run_step(turn: &mut Turn) -> Result<StepEnd, Stopped> {
     let start = turn.link.begin_step(&turn.id).await?;
     turn.steps = start.step;
     let mut answer = Assembler::new(turn.id.clone());
-    let mut calls = Calls::new(turn);
+    let mut calls = Calls::new(turn, pictures::in_results(&turn.bench.models, &start.model));
     let end = match open_stream(turn, &start).await? {
         Ok(stream) => pump(turn, stream, &mut answer, &mut calls).await?,
         Err(end) => end,
@@ -64,7 +66,7 @@ pub(crate) async fn run_step(turn: &mut Turn) -> Result<StepEnd, Stopped> {
 
 /// Runs calls that were proposed before the process died and never begun.
 pub(crate) async fn run_pending(turn: &mut Turn, pending: Vec<ToolCall>) -> Result<CallsEnd, Stopped> {
-    let mut calls = Calls::new(turn);
+    let mut calls = Calls::new(turn, ImageSupport::Refused);
     for call in pending {
         calls.start(call, &mut turn.doom);
     }
@@ -73,11 +75,13 @@ pub(crate) async fn run_pending(turn: &mut Turn, pending: Vec<ToolCall>) -> Resu
 
 /// Opens the stream, trying again as long as that makes sense.
 async fn open_stream(turn: &Turn, start: &StepStart) -> Result<Result<ModelStream, StreamEnd>, Stopped> {
+    let messages = context::messages(start.history.iter().map(AsRef::as_ref));
     let request = ModelRequest {
+        images: turn.bench.pictures.of(&messages).await,
         model: start.model.model.clone(),
         system: turn.bench.system.clone(),
         tools: turn.bench.tools.specs(),
-        messages: context::messages(start.history.iter().map(AsRef::as_ref)),
+        messages,
         max_output: None,
         ..ModelRequest::default()
     };

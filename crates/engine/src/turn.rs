@@ -28,6 +28,9 @@ pub(crate) struct Workbench {
     pub(crate) settings: EngineSettings,
     pub(crate) system: Vec<String>,
     pub(crate) artifacts: crate::dispatch::ArtifactShelf,
+    pub(crate) pictures: crate::pictures::Pictures,
+    pub(crate) jailer: crate::confinement::Jailer,
+    pub(crate) scratch: crate::scratch::Scratch,
 }
 
 /// A turn under way.

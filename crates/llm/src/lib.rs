@@ -28,7 +28,7 @@ mod sigv4;
 pub mod stream;
 pub mod wire;
 
-pub use catalog::{Catalog, Limits, ModelInfo, Prices, Provider, ProviderConfig, Quirks, cost};
+pub use catalog::{Catalog, ImageSupport, Limits, ModelInfo, Prices, Provider, ProviderConfig, Quirks, cost};
 pub use discovery::LocalServer;
 pub use error::{ErrorKind, ModelError, classify};
 pub use event::ModelEvent;

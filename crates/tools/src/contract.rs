@@ -1,5 +1,6 @@
 //! The two steps of a tool, and what it is given for them.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,6 +8,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use rein_protocol::{ArtifactId, CallStatus, Display, Intent, Said, ToolSpec};
+use rein_sandbox::Spawn;
+use rein_sandbox::jail::Jail;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -82,6 +85,10 @@ pub struct Scene {
     pub edit_form: EditForm,
     /// Texts as the model saw them.
     pub snapshots: Arc<dyn Snapshots>,
+    /// What holds the commands of this very call.
+    pub jail: Option<Arc<Jail>>,
+    /// Variables that commands get although they look like secrets.
+    pub keep_variables: Arc<[OsString]>,
     /// What the person said to the question of this very call.
     pub said: Option<Said>,
     /// The commands that run.
@@ -92,6 +99,18 @@ pub struct Scene {
     pub instructions: Arc<Instructions>,
     /// What the agent means to do.
     pub todos: Arc<TodoBoard>,
+}
+
+impl Scene {
+    /// A process of this call, held as its commands are.
+    #[must_use]
+    pub fn held(&self, spawn: Spawn) -> Spawn {
+        let spawn = spawn.keeping(self.keep_variables.iter().cloned());
+        match &self.jail {
+            Some(jail) => spawn.jailed(Arc::clone(jail)),
+            None => spawn,
+        }
+    }
 }
 
 /// Whether a model can look at pictures.

@@ -71,4 +71,6 @@ pub use instructions::Instructions;
 pub use jobs::{JobSettings, Jobs};
 pub use memory::FileMemory;
 pub use registry::Registry;
+/// What may hold a process, for those who fill a [`Scene`].
+pub use rein_sandbox::jail;
 pub use todo::TodoBoard;

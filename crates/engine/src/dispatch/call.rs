@@ -29,6 +29,7 @@ pub(super) enum Ending {
 
 /// A result that is not recorded yet.
 struct Finished {
+    pictures: Vec<Content>,
     ending: Ending,
     status: CallStatus,
     text: String,
@@ -42,6 +43,7 @@ impl Finished {
     fn unfinished(status: CallStatus, display: Display, summary: &str, text: impl Into<String>) -> Self {
         let display = Display { blocks: Vec::new(), ..display }.with_summary(summary);
         Self {
+            pictures: Vec::new(),
             ending: Ending::Usual,
             status,
             text: text.into(),
@@ -73,7 +75,7 @@ pub(super) async fn run_call(
     let failed = result.status == CallStatus::Failed;
     let recorded = CallResult {
         status: result.status,
-        content: vec![Content::text(result.text.clone())],
+        content: std::iter::once(Content::text(result.text.clone())).chain(result.pictures).collect(),
         display: result.display,
         artifact: result.artifact,
         duration_ms: u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX),
@@ -221,7 +223,12 @@ async fn run_plan(
     let began = Instant::now();
     let output = CallOutput::new(call.id.clone(), desk.link.clone(), desk.bench.artifacts.clone());
     let mut sink = output.clone();
-    let scene = Scene { said: permit.said, ..desk.bench.scene.clone() };
+    let scene = Scene {
+        said: permit.said,
+        jail: desk.bench.jailer.jail(&permit.rights),
+        images: desk.images,
+        ..desk.bench.scene.clone()
+    };
     let outcome = {
         let run = plan.run(&scene, &mut sink, &desk.cancel);
         let overdue = stop_is_overdue(desk);
@@ -246,6 +253,7 @@ async fn run_plan(
     let news = scene.jobs.take_notices().into_iter().map(|notice| format!("[{notice}]"));
     let trailer = outcome.trailer.into_iter().chain(news).reduce(|all, next| format!("{all}\n{next}"));
     Finished {
+        pictures: desk.bench.pictures.keep(outcome.pictures).await,
         ending: Ending::Usual,
         status: outcome.status,
         text: join_output(kept.text, trailer),

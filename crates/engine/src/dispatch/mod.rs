@@ -11,6 +11,7 @@ mod output;
 use std::sync::Arc;
 
 use rein_protocol::{CallId, ToolCall, TurnId};
+use rein_tools::ImageSupport;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -34,6 +35,8 @@ struct Desk {
     link: Link,
     bench: Arc<Workbench>,
     cancel: CancellationToken,
+    /// Whether results may show pictures.
+    images: ImageSupport,
 }
 
 /// A call with its result recorded.
@@ -45,12 +48,13 @@ struct Ended {
 }
 
 impl Calls {
-    pub(crate) fn new(turn: &Turn) -> Self {
+    pub(crate) fn new(turn: &Turn, images: ImageSupport) -> Self {
         let desk = Desk {
             turn: turn.id.clone(),
             link: turn.link.clone(),
             bench: Arc::clone(&turn.bench),
             cancel: turn.cancel.clone(),
+            images,
         };
         Self { desk: Arc::new(desk), board: Board::new(), tasks: JoinSet::new() }
     }

@@ -128,6 +128,7 @@ impl Actor {
         }
         mailbox.close();
         jobs.end_all().await;
+        self.bench.scratch.remove();
         let closing = self.closing.take();
         // Whoever learns that the session is closed may open it again at once: the lease goes first.
         drop(self);

@@ -281,6 +281,8 @@ fn policy(options: &EngineOptions, workspace: PathBuf, mode: Mode) -> Policy {
         home: options.home.clone(),
         protected: options.protected.clone(),
         paths: Arc::new(FileSystemPaths),
+        confinement: options.commands.confinement(),
+        network: options.commands.network(),
         ..Policy::new(workspace, mode)
     };
     policy.with_layers(options.layers.clone())

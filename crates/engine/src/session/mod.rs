@@ -1,12 +1,12 @@
 //! One open session: its actor, and the handle that the service holds.
 
 mod actor;
+mod bench;
 mod gatekeeper;
 mod journal;
 pub(crate) mod link;
 mod queue;
 
-use std::path::Path;
 use std::sync::Arc;
 
 use rein_protocol::transcript::Transcript;
@@ -15,14 +15,11 @@ use rein_protocol::{
     Snapshot, TurnId,
 };
 use rein_store::{Lease, SessionRecord, Store};
-use rein_tools::Scene;
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::dispatch::ArtifactShelf;
 use crate::hub::Hub;
 use crate::service::{Parts, store_error};
-use crate::turn::Workbench;
 use actor::Actor;
 use journal::Journal;
 use link::{Answer, Link, Message};
@@ -54,13 +51,16 @@ pub(crate) async fn open(parts: Arc<Parts>, opening: Opening) -> Result<Handle, 
     let session = opening.record.id.clone();
     let store = parts.options.store.clone();
     let branch = store.branch(&session).await.map_err(store_error)?;
+    let root = store.root().to_owned();
+    // Nothing depends on it.
+    let _ = tokio::task::spawn_blocking(move || crate::scratch::clear_old(&root)).await;
     let hub = Hub::new(session.clone(), opening.record.last_seq.next_epoch());
     let transcript = Transcript::of(&branch);
     let mut journal = Journal::new(session.clone(), store, hub.clone(), branch);
     let recovery = crate::recover::on_opening(&transcript, journal.entries());
     journal.append(recovery).await.map_err(store_error)?;
 
-    let bench = Arc::new(workbench(&parts, &session, &opening.workspace, &transcript));
+    let bench = Arc::new(bench::workbench(&parts, &session, &opening.workspace, &transcript));
     let (sender, mailbox) = mpsc::channel(MAILBOX);
     let link = Link::new(sender);
     let abandoned = CancellationToken::new();
@@ -70,36 +70,6 @@ pub(crate) async fn open(parts: Arc<Parts>, opening: Opening) -> Result<Handle, 
     tokio::spawn(Actor::new(parts, opening, journal, hub, link, bench).run(mailbox, abandoned));
     handle.change(change).await?;
     Ok(handle)
-}
-
-fn workbench(parts: &Parts, session: &SessionId, workspace: &Path, transcript: &Transcript) -> Workbench {
-    let store = parts.options.store.clone();
-    let artifacts = ArtifactShelf::new(store, session.clone());
-    let scene = Scene {
-        workspace: workspace.to_owned(),
-        files: Arc::new(crate::remember::files_of(transcript)),
-        artifacts: Arc::new(artifacts.clone()),
-        shell: parts.options.settings.shell.clone().unwrap_or_else(rein_tools::bash::find_shell),
-        command_timeout: parts.options.settings.command_timeout,
-        may_read: gatekeeper::read_filter(&parts.options, workspace),
-        images: rein_tools::ImageSupport::Refused,
-        edit_form: rein_tools::EditForm::default(),
-        snapshots: Arc::new(rein_tools::NoSnapshots),
-        said: None,
-        jobs: Arc::default(),
-        shell_state: Arc::default(),
-        instructions: Arc::default(),
-        todos: Arc::new(crate::remember::todos_of(transcript)),
-    };
-    let today = jiff::Zoned::now().strftime("%Y-%m-%d").to_string();
-    Workbench {
-        models: Arc::clone(&parts.models),
-        tools: Arc::clone(&parts.tools),
-        scene,
-        settings: parts.options.settings.clone(),
-        system: crate::prompt::system(workspace, &today),
-        artifacts,
-    }
 }
 
 impl Handle {

@@ -172,6 +172,7 @@ fn engine(project: &Project, server: &ModelServer, store: &Store, setup: &Setup)
         mode_limit: setup.mode_limit.clone(),
         home: Some(project.home().to_owned()),
         protected: vec![project.rein_home().to_owned()],
+        commands: rein_engine::Commands::default(),
         directories: Some(directories(project)),
     })
 }

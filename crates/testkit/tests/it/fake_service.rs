@@ -52,7 +52,6 @@ pub fn words(events: &[Event]) -> Vec<&'static str> {
         EventBody::CallOutput { .. } => "output",
         EventBody::Retrying { .. } => "retrying",
         EventBody::Broken { .. } => "broken",
-        EventBody::Job { .. } => "job",
         EventBody::Entry { entry } => match &entry.body {
             EntryBody::Queued { .. } => "queued",
             EntryBody::User { .. } => "user",

@@ -10,6 +10,7 @@ mod leading;
 mod running;
 mod shell;
 mod state;
+mod widening;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -46,6 +47,9 @@ struct Arguments {
     background: Option<bool>,
     /// Run it in a terminal; `job` can type.
     pty: Option<bool>,
+    /// Only after the sandbox refused something: `network`, `write PATH` or `off`. The user is asked.
+    #[serde(default)]
+    widen: Vec<String>,
 }
 
 /// A shell that understands `-c`: bash if it is in `PATH` or where it usually is, else sh.
@@ -74,7 +78,7 @@ impl Tool for Bash {
     }
 
     async fn plan(&self, arguments: Value, scene: &Scene) -> Result<Box<dyn Plan>, Complaint> {
-        let Arguments { command, timeout, background, pty } = arguments::parse("bash", arguments)?;
+        let Arguments { command, timeout, background, pty, widen } = arguments::parse("bash", arguments)?;
         check(&command)?;
         let state = scene.shell_state.get();
         let (start, missing) = match start_directory(scene, &state) {
@@ -91,13 +95,17 @@ impl Tool for Bash {
         let carried = state.carried_into(&command);
         let effect =
             Effect::Execute { command: command.clone(), cwd: resolved.clone(), prelude: carried.prelude() };
+        let mut effects = vec![effect];
+        for right in &widen {
+            effects.push(Effect::Widen { right: widening::right(right, &resolved)? });
+        }
         let limit = match (timeout, background) {
             (Some(seconds), _) => TimeLimit::Always(Duration::from_secs(seconds)),
             (None, Some(true)) => TimeLimit::None,
             (None, _) => TimeLimit::Attached(scene.command_timeout.max(Duration::from_secs(1))),
         };
         Ok(Box::new(running::Running {
-            intent: Intent { effects: vec![effect], display },
+            intent: Intent { effects, display },
             command,
             cwd: resolved,
             logical_cwd: cwd,

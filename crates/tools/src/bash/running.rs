@@ -12,6 +12,7 @@ use super::ending::{self, Ending, Goes};
 use super::hints;
 use super::shell::{self, Slot};
 use super::state::Carried;
+use super::widening;
 use crate::contract::{Outcome, Output, Plan, Scene};
 use crate::jobs::{Attached, NotStarted, TimeLimit};
 
@@ -98,7 +99,8 @@ impl Plan for Running {
 impl Running {
     /// The one place where the process of a command line is described.
     fn spawn(&self, scene: &Scene, slot: Option<&Slot>) -> Spawn {
-        let mut spawn = Spawn::new(&scene.shell, &self.cwd)
+        let mut spawn = scene
+            .held(Spawn::new(&scene.shell, &self.cwd))
             .arg("-c")
             .arg(shell::script(&scene.shell, slot))
             .arg(&scene.shell)
@@ -135,6 +137,9 @@ impl Running {
         let failed = !matches!(state, Some(JobState::Exited { code: 0 }));
         if is_over && failed && self.screen == Screen::None {
             remarks.extend(hints::wanted_a_person(&tail.bytes).map(|hint| format!("hint: {hint}")));
+        }
+        if let (Some(jail), Some(state), true) = (&scene.jail, state, is_over && failed) {
+            remarks.extend(widening::refused(jail, state, &tail.bytes));
         }
         if let Some((kind, hint)) = hints::better_tool(&self.command)
             && scene.shell_state.is_new_hint(kind)

@@ -103,7 +103,8 @@ pub(super) enum Conduct<'a> {
 
 /// A git command, ready to be started: the only place where one is made.
 pub(super) fn spawn(scene: &Scene, git: &Path, conduct: Conduct<'_>, arguments: &[OsString]) -> Spawn {
-    let mut spawn = Spawn::new(git, &scene.workspace).timeout(scene.command_timeout).arg("--no-pager");
+    let held = scene.held(Spawn::new(git, &scene.workspace));
+    let mut spawn = held.timeout(scene.command_timeout).arg("--no-pager");
     for argument in arguments {
         spawn = spawn.arg(argument);
     }

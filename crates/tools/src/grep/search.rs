@@ -342,6 +342,8 @@ mod tests {
             instructions: Arc::default(),
             jobs: Arc::default(),
             said: None,
+            jail: None,
+            keep_variables: Arc::default(),
             shell_state: Arc::default(),
         }
     }

@@ -138,7 +138,8 @@ impl Plan for Planned {
                 ),
             );
         }
-        let spawn = start::spawn(&self.runner, &scene.workspace, "run", self.timeout).input(self.arguments);
+        let spawn = start::spawn(&self.runner, &scene.workspace, "run", self.timeout);
+        let spawn = scene.held(spawn).input(self.arguments);
         let mut reply = Reply::new(output);
         let ran = program::run(spawn, &mut |bytes| reply.take(bytes), cancel).await;
         match ran {

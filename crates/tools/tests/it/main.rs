@@ -97,6 +97,8 @@ impl Stage {
             edit_form: rein_tools::EditForm::default(),
             snapshots: Arc::new(rein_tools::NoSnapshots),
             said: None,
+            jail: None,
+            keep_variables: Arc::default(),
             jobs: Arc::default(),
             shell_state: Arc::default(),
             instructions: Arc::default(),
