@@ -148,8 +148,24 @@ pub enum Command {
     /// Explain, list, test, import and revoke what may run
     #[command(subcommand, visible_alias = "permissions")]
     Permission(PermissionCommand),
+    /// Look at everything that a run needs, and say what is wrong
+    Doctor,
+    /// Say what the kernel keeps commands from, and how to get the rest
+    #[command(subcommand)]
+    Sandbox(SandboxCommand),
     /// Export what was asked, decided and done, as NDJSON or as a table
     Audit(AuditArguments),
+}
+
+/// What can be asked about the sandbox.
+#[derive(Debug, Subcommand)]
+pub enum SandboxCommand {
+    /// What is enforced, by which means, and what is missing
+    Status {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 /// What can be asked about permission.

@@ -5,7 +5,7 @@
 //! `protocol::Service`. [`headless`] is one turn without a person at it, with
 //! [`streams`], [`signals`] and [`prompt`] as its ways in and out;
 //! [`run_command`], [`sessions`], [`config_command`], [`permission_command`],
-//! [`audit_command`] and [`demo`] are the commands; [`error`], [`exit`], [`terminal`],
+//! [`sandbox_command`], [`doctor_command`], [`audit_command`] and [`demo`] are the commands; [`error`], [`exit`], [`terminal`],
 //! [`stdout`] and [`machine`] are how a person, a shell and a program are told.
 //!
 //! Nothing is loaded or started before it is needed: `--version` and `--help`
@@ -15,6 +15,7 @@ mod args;
 mod audit_command;
 mod config_command;
 mod demo;
+mod doctor_command;
 mod error;
 mod exit;
 mod headless;
@@ -22,6 +23,7 @@ mod machine;
 mod permission_command;
 mod prompt;
 mod run_command;
+mod sandbox_command;
 mod sessions;
 mod signals;
 mod stdout;
@@ -40,6 +42,10 @@ use exit::Exit;
 use terminal::Target;
 
 fn main() -> ExitCode {
+    // A process that holds commands is this program too.
+    if let Some(code) = rein_sandbox::helper::main() {
+        return code;
+    }
     // The environment may hold a key, and commands run as the same user.
     rein_sandbox::protect_process();
     let arguments = match Arguments::try_parse() {
@@ -92,6 +98,8 @@ fn dispatch(arguments: Arguments) -> Result<Exit, CommandError> {
         }
         Command::Config(command) => config_command::execute(&shared, &command).map(|()| Exit::Success),
         Command::Permission(command) => permission_command::execute(&shared, command),
+        Command::Doctor => doctor_command::execute(&shared),
+        Command::Sandbox(command) => sandbox_command::execute(&shared, &command),
         Command::Audit(arguments) => {
             let mut setup = wiring::Setup::load(&shared, &RunArguments::default())?;
             let runtime = wiring::runtime()?;

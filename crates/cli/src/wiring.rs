@@ -4,9 +4,11 @@
 //! What is made here leaves as `Arc<dyn Service>`. Sessions can be read without
 //! any model that can be used; only a run needs one.
 
+mod confinement;
 mod places;
 mod providers;
 mod rules;
+mod toolbox;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -25,7 +27,9 @@ use rein_tools::Registry;
 use crate::args::{RunArguments, SharedArguments};
 use crate::error::CommandError;
 use crate::terminal::{Target, neutralise};
+pub(crate) use confinement::preference;
 pub use places::{Places, resolved};
+pub(crate) use toolbox::own as own_tools;
 
 /// The runtime for everything that waits.
 pub fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
@@ -74,11 +78,15 @@ impl Setup {
     pub fn policy(&self, layers: Vec<Layer>, mode: Mode) -> Policy {
         let mode = self.loaded.mode_limit.as_ref().map_or(mode, |limit| limit.applied_to(mode));
         Policy {
-            home: variable(&self.places.environment, "HOME").map(PathBuf::from),
+            home: self.home(),
             protected: self.places.own_directories(),
             paths: Arc::new(FileSystemPaths),
             ..Policy::new(&self.places.directory, mode).with_layers(layers)
         }
+    }
+
+    fn home(&self) -> Option<PathBuf> {
+        variable(&self.places.environment, "HOME").map(PathBuf::from)
     }
 
     /// Where rein works.
@@ -129,7 +137,16 @@ impl Setup {
             tracing::debug!(%error, "orphaned processes were not looked for");
         }
         let store = self.store().await?;
-        Ok((Engine::new(self.options(store, models)), model))
+        let (settings, home) = (self.loaded.settings.sandbox.clone(), self.home());
+        let tried =
+            tokio::task::spawn_blocking(move || confinement::commands(&settings, home.as_deref())).await;
+        let commands =
+            tried.map_err(|error| CommandError::failure("the sandbox was not tried").caused_by(error))??;
+        let mut options = self.options(store, models);
+        options.tools = Arc::new(self.tools().await?);
+        options.layers.extend(confinement::refusing(&self.loaded.settings.sandbox));
+        options.commands = commands;
+        Ok((Engine::new(options), model))
     }
 
     async fn choose(&self, models: &Models, wanted: Option<&str>) -> Result<ModelRef, CommandError> {
@@ -174,17 +191,30 @@ impl Setup {
         Ok(store)
     }
 
-    fn models(&self, catalog: Catalog) -> Result<Models, CommandError> {
+    fn client(&self) -> ClientOptions {
         let network = &self.loaded.settings.network;
-        let client = ClientOptions {
+        ClientOptions {
             connect_timeout: seconds(network.connect_timeout),
             proxy: match &network.proxy {
                 Some(url) => ProxyMode::Url(url.expose().to_owned()),
                 None => ProxyMode::Environment,
             },
             ..ClientOptions::default()
-        };
-        let client = Client::new(client)
+        }
+    }
+
+    async fn tools(&self) -> Result<Registry, CommandError> {
+        let own = toolbox::own(&self.places.directories.config).await;
+        for problem in &own.problems {
+            warn(&format!("{}: {}; {}", problem.path.display(), problem.what, problem.next_step));
+        }
+        let web = &self.loaded.settings.web;
+        toolbox::tools(web, &self.client(), own, |name| variable(&self.places.environment, name))
+    }
+
+    fn models(&self, catalog: Catalog) -> Result<Models, CommandError> {
+        let network = &self.loaded.settings.network;
+        let client = Client::new(self.client())
             .map_err(|error| CommandError::usage("the network settings cannot be used").caused_by(error))?;
         // Left alone, the limit depends on where the server is.
         let origin = self.loaded.origins.get("network.idle_timeout");
@@ -219,7 +249,7 @@ impl Setup {
             layers: rules::layers(&self.loaded, &self.rules),
             presence: Presence::Nobody,
             mode_limit: self.loaded.mode_limit.clone(),
-            home: variable(&self.places.environment, "HOME").map(PathBuf::from),
+            home: self.home(),
             protected: self.places.own_directories(),
             commands: rein_engine::Commands::default(),
             directories: Some(self.places.directories.clone()),

@@ -61,6 +61,12 @@ pub struct ModelSettings {
 #[schemars(extend("format" = "variable"))]
 pub struct VariableName(String);
 
+impl AsRef<str> for VariableName {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
 /// Environment variables to look for a key in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]

@@ -55,8 +55,8 @@ impl Registry {
             Arc::new(List),
             Arc::new(Todo),
             Arc::new(AskUser),
-            Arc::new(Git),
         ])
+        .deferred([Arc::new(Git) as Arc<dyn Tool>])
     }
 
     /// These tools, in this order. Of two with one name the first counts.
@@ -69,6 +69,24 @@ impl Registry {
             }
         }
         Self { tools: named, deferred: Vec::new() }
+    }
+
+    /// With one more tool, unless there is one of its name.
+    #[must_use]
+    pub fn with(mut self, tool: Arc<dyn Tool>) -> Self {
+        let name = tool.spec().name;
+        if self.all().all(|(known, _)| *known != name) {
+            // What is found by searching comes last.
+            let end = self.tools.iter().position(|(name, _)| name == ToolSearch::NAME);
+            self.tools.insert(end.unwrap_or(self.tools.len()), (name, tool));
+        }
+        self
+    }
+
+    /// The names of all, also of those that are told of only when the model asks.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        self.all().map(|(name, _)| name.clone()).collect()
     }
 
     /// With tools whose schemas are told only when the model asks for them. They can be called by

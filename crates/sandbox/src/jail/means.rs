@@ -117,6 +117,32 @@ pub fn means() -> &'static Means {
     MEANS.get_or_init(|| assess(try_once))
 }
 
+/// What this machine can enforce by what is preferred.
+pub fn means_for(preference: Preference) -> Means {
+    let wanted = match preference {
+        Preference::Automatic => return means().clone(),
+        Preference::BuiltIn => Way::BuiltIn,
+        Preference::Bubblewrap => Way::Bubblewrap,
+        Preference::LandlockAlone => Way::LandlockAlone,
+    };
+    match crate::helper::program() {
+        Some(_) => assess_among(&[wanted], try_once),
+        None => assess_among(&[wanted], |_| Err(no_helper())),
+    }
+}
+
+/// Whether there is a way, and which is taken.
+///
+/// # Errors
+///
+/// What is missing, and what would help.
+pub fn available(preference: Preference) -> Result<Way, Missing> {
+    choose(preference).map_err(|error| match error {
+        SandboxError::Unavailable { why, remedy } => Missing { why, remedy },
+        other => Missing { why: other.to_string(), remedy: String::new() },
+    })
+}
+
 /// The way to take for a jail.
 pub(crate) fn choose(preference: Preference) -> Result<Way, SandboxError> {
     let wanted = match preference {
@@ -148,8 +174,12 @@ fn assess(try_way: impl Fn(Way) -> Result<(), Missing>) -> Means {
     let order: &[Way] = if cfg!(target_os = "macos") {
         &[Way::Seatbelt]
     } else {
-        &[Way::BuiltIn, Way::Bubblewrap, Way::LandlockAlone]
+        &[Way::Bubblewrap, Way::BuiltIn, Way::LandlockAlone]
     };
+    assess_among(order, try_way)
+}
+
+fn assess_among(order: &[Way], try_way: impl Fn(Way) -> Result<(), Missing>) -> Means {
     let mut missing = Vec::new();
     let way = order.iter().copied().find(|way| match try_way(*way) {
         Ok(()) => true,

@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 pub use caches::Caches;
 pub use explain::{Refusal, Refused, explain};
 pub(crate) use means::choose;
-pub use means::{Means, Missing, Wall, WallStatus, Way, means};
+pub use means::{Means, Missing, Wall, WallStatus, Way, available, means, means_for};
 pub use policy::JailRequest;
 
 /// What a process and everything that it starts may do.
@@ -96,7 +96,7 @@ impl Default for Limits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Preference {
-    /// By the first that works here: the built-in one, which is the quickest, then bubblewrap, then
+    /// By the first that works here: bubblewrap where it is installed, then what is built in, then
     /// Landlock alone.
     #[default]
     Automatic,
