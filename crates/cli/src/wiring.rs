@@ -292,7 +292,7 @@ pub async fn scripted_engine(scripted: Scripted) -> Result<(Arc<dyn Service>, Mo
         mode_limit: None,
         home: None,
         protected: vec![scripted.home],
-        commands: rein_engine::Commands::default(),
+        commands: confinement::of_the_demo(),
         directories: None,
     };
     Ok((Engine::new(options), model))

@@ -38,6 +38,14 @@ pub(super) fn commands(settings: &SandboxSettings, home: Option<&Path>) -> Resul
     }
 }
 
+/// How the demo's commands are confined: as usual, or not at all where that is not possible. They are harmless.
+pub(super) fn of_the_demo() -> Commands {
+    match commands(&SandboxSettings::default(), None) {
+        Ok(confined @ Commands::Confined(_)) => confined,
+        Ok(Commands::Unconfined | Commands::Unavailable) | Err(_) => Commands::Unconfined,
+    }
+}
+
 /// The rule that keeps commands from running unconfined where that is set.
 pub(super) fn refusing(settings: &SandboxSettings) -> Option<Layer> {
     (settings.unavailable == WhenUnavailable::Refuse).then(|| {

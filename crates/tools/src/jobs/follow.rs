@@ -11,12 +11,14 @@ use tokio::time::sleep_until;
 
 use super::Jobs;
 use super::record::Job;
+use super::room::{self, Room};
 
 /// Why a command is not followed any more.
 enum Reason {
     Gone,
     Asked,
     TimeIsOver,
+    Overfull,
 }
 
 pub(super) async fn follow(
@@ -25,12 +27,17 @@ pub(super) async fn follow(
     listener: mpsc::Sender<Vec<u8>>,
     grace: Grace,
     jobs: Weak<Jobs>,
+    room: Option<Room>,
 ) {
     let mut listener = Some(listener);
-    let reason = until_over(&mut process, &job, &mut listener, &jobs).await;
+    let reason = tokio::select! {
+        biased;
+        reason = until_over(&mut process, &job, &mut listener, &jobs) => reason,
+        () = room::overfull(room.as_ref()) => Reason::Overfull,
+    };
     let state = match reason {
         Reason::Gone => ended(&process),
-        Reason::Asked | Reason::TimeIsOver => {
+        Reason::Asked | Reason::TimeIsOver | Reason::Overfull => {
             let mut take = |bytes: &[u8]| {
                 job.write(bytes);
                 // A call that does not keep up misses last words; the log has them.
@@ -39,7 +46,10 @@ pub(super) async fn follow(
                 }
             };
             process.end(grace, &mut take).await;
-            if matches!(reason, Reason::Asked) { JobState::Killed } else { JobState::TimedOut }
+            if let (Reason::Overfull, Some(room)) = (&reason, &room) {
+                take(room::notice(room).as_bytes());
+            }
+            if matches!(reason, Reason::TimeIsOver) { JobState::TimedOut } else { JobState::Killed }
         }
     };
     // Before the state is told, so that nothing of it is left by then.

@@ -7,12 +7,14 @@
 //! listed, and ends by itself, by [`Jobs::end`], or with the conversation.
 //! Dropping [`Jobs`] kills everything.
 //!
-//! Layout: `record` is one command, `log` what it printed, `follow` the task.
+//! Layout: `record` is one command, `log` what it printed, `follow` the task, `room`
+//! what it may put into its temporary directory.
 
 mod attached;
 mod follow;
 mod log;
 mod record;
+mod room;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -150,7 +152,9 @@ impl Jobs {
         let terminal = process.terminal().cloned();
         let job = Arc::new(Job::new(command, &spawn.cwd, terminal, limit));
         let (sender, receiver) = mpsc::channel(PIECES);
-        let following = follow::follow(process, Arc::clone(&job), sender, spawn.grace, Arc::downgrade(self));
+        let room = room::Room::of(spawn);
+        let following =
+            follow::follow(process, Arc::clone(&job), sender, spawn.grace, Arc::downgrade(self), room);
         let kept = Kept { job: Arc::clone(&job), task: AbortOnDropHandle::new(tokio::spawn(following)) };
         {
             let mut shelf = self.shelf();
