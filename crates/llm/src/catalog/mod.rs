@@ -9,6 +9,7 @@ mod bundled;
 mod config;
 mod price;
 mod thinking;
+mod variable;
 
 use std::collections::BTreeMap;
 
@@ -21,6 +22,8 @@ pub use access::{Access, AccessScheme};
 pub use config::ProviderConfig;
 pub use price::{Prices, cost};
 pub use thinking::{Thinking, ThinkingStyle};
+pub use variable::Variable;
+pub(crate) use variable::filled_in;
 
 /// A provider of models.
 #[derive(Debug, Clone, Deserialize)]
@@ -34,8 +37,15 @@ pub struct Provider {
     /// How it wants to be asked.
     #[serde(default)]
     pub wire: Wire,
-    /// Where its API begins, without a slash at the end. `{region}` stands for the region.
+    /// How to ask at another address than its own, where something that is only like it answers.
+    #[serde(default)]
+    pub elsewhere: Option<Wire>,
+    /// Where its API begins, without a slash at the end. `{region}` stands for the region, other names for what
+    /// `variables` says of them.
     pub base_url: String,
+    /// What names in its addresses stand for.
+    #[serde(default)]
+    pub variables: BTreeMap<String, Variable>,
     /// Where it is if no variable says so, for those who have regions.
     #[serde(default)]
     pub region: Option<String>,
@@ -123,6 +133,14 @@ pub struct Quirks {
     pub eager_arguments: bool,
     /// The longest answer to ask for if the request does not say, for those who insist on one.
     pub max_output: Option<u64>,
+    /// Whether instructions go into a field of their own instead of a message, where there is one.
+    pub instructions: bool,
+    /// Whether tools are described so that the provider can hold the model to it, as far as that is possible.
+    pub strict_tools: bool,
+    /// Whether requests of one conversation are to be told apart from others, for the sake of the cache.
+    pub cache_key: bool,
+    /// How many words to make, for those who take a word for that.
+    pub verbosity: Option<String>,
 }
 
 impl Quirks {
@@ -164,6 +182,10 @@ impl Default for Quirks {
             images: ImageSupport::Yes,
             eager_arguments: false,
             max_output: None,
+            instructions: false,
+            strict_tools: false,
+            cache_key: false,
+            verbosity: None,
         }
     }
 }
@@ -213,6 +235,9 @@ pub enum ImageSupport {
 pub struct ModelInfo {
     /// The name that the provider knows it by.
     pub id: String,
+    /// How it wants to be asked, if otherwise than its provider says.
+    #[serde(default)]
+    pub wire: Option<Wire>,
     /// Tokens that fit into its window.
     #[serde(default)]
     pub context: Option<u64>,

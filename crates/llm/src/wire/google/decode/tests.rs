@@ -1,0 +1,1 @@
+//! Answers written after the provider's documentation.

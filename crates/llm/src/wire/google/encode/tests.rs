@@ -1,0 +1,1 @@
+//! Requests as the provider's documentation wants them.
