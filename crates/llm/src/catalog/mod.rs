@@ -119,7 +119,8 @@ pub struct Quirks {
     pub tool_id: ToolIdShape,
     /// The field in which a model wants to see its own reasoning again.
     pub reasoning_field: Option<String>,
-    /// Where requests go, if not to the wire's usual path. `{model}` stands for the model's name.
+    /// Where requests go, if not to the wire's usual path. `{model}` stands for the model's name, `{usual}` for the
+    /// usual path.
     pub path: Option<String>,
     /// Headers to send with every request, such as a version, or features that are not for everybody yet.
     pub headers: BTreeMap<String, String>,
@@ -144,11 +145,18 @@ pub struct Quirks {
 }
 
 impl Quirks {
+    /// Where models are listed: beside where requests go, if the usual path is only a part of that.
+    #[must_use]
+    pub fn list_path(&self, usual: &str) -> String {
+        let beside = self.path.as_ref().filter(|path| path.contains("{usual}") && !path.contains("{model}"));
+        beside.map_or_else(|| usual.to_owned(), |path| path.replace("{usual}", usual))
+    }
+
     /// Where requests go: the quirk, or the wire's usual path.
     #[must_use]
     pub fn path_or(&self, usual: &str, model: &str) -> String {
         match &self.path {
-            Some(path) => path.replace("{model}", &percent_encoded(model)),
+            Some(path) => path.replace("{usual}", usual).replace("{model}", &percent_encoded(model)),
             None => usual.to_owned(),
         }
     }

@@ -5,6 +5,8 @@ mod anthropic;
 mod bedrock;
 mod choose;
 mod discovery;
+mod google;
 mod property;
+mod responses;
 mod server;
 mod stream;

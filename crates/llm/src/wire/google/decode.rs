@@ -136,16 +136,23 @@ fn is_error(chunk: &Value) -> bool {
     chunk.get("error").is_some_and(|error| !error.is_null()) && !is_answer(chunk)
 }
 
-/// What was used. Thoughts are counted beside the answer, what a cache served within the prompt.
+/// What was used. Thoughts are counted beside the answer, what a cache served within the prompt. A prompt that is not
+/// counted is what the total leaves for it.
 fn usage_of(value: &Value) -> Option<Usage> {
     let count = |name: &str| value.get(name).and_then(Value::as_u64);
-    let prompt = count("promptTokenCount")?;
-    let (cached, thoughts) =
-        (count("cachedContentTokenCount").unwrap_or(0), count("thoughtsTokenCount").unwrap_or(0));
+    let (said, thoughts) = (count("candidatesTokenCount"), count("thoughtsTokenCount"));
+    let output = said.unwrap_or(0) + thoughts.unwrap_or(0);
+    let (total, tools) = (count("totalTokenCount"), count("toolUsePromptTokenCount").unwrap_or(0));
+    let prompt = match (count("promptTokenCount"), total) {
+        (Some(prompt), _) => prompt,
+        (None, Some(total)) => total.saturating_sub(output + tools),
+        (None, None) => said.or(thoughts).map(|_| 0)?,
+    };
+    let cached = count("cachedContentTokenCount").unwrap_or(0);
     Some(Usage {
-        input: prompt.saturating_sub(cached) + count("toolUsePromptTokenCount").unwrap_or(0),
-        output: count("candidatesTokenCount").unwrap_or(0) + thoughts,
-        reasoning: thoughts,
+        input: prompt.saturating_sub(cached) + tools,
+        output,
+        reasoning: thoughts.unwrap_or(0),
         cache_read: cached,
         cache_write: 0,
     })
