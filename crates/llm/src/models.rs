@@ -302,20 +302,17 @@ pub(crate) fn wants_key(provider: &Provider, base_url: &str) -> bool {
     !provider.key_env.is_empty() && Reach::of(base_url) == Reach::Public
 }
 
-/// A name in an address that nothing is known of.
+/// The error that an address is in which a name stands for nothing.
 pub(crate) fn missing_variable(provider: &Provider, base_url: &str) -> Option<ModelError> {
-    let missing = |(name, _): &(&String, &catalog::Variable)| base_url.contains(&format!("{{{name}}}"));
-    let (name, variable) = provider.variables.iter().find(missing)?;
-    let variables = variable.env.join(" or ");
-    let message = format!(
-        "the address of `{}` has a {name} in it, and {variables} is not set, or makes no sense",
-        provider.name
-    );
-    let first = variable.env.first().map_or("VARIABLE", String::as_str);
-    Some(ModelError::new(ErrorKind::BadRequest, message).with_hint(format!(
-        "export {first}=…, or set provider.{}.base_url in your settings to the whole address",
-        provider.name
-    )))
+    let (name, _) = base_url.split_once('{')?.1.split_once('}')?;
+    let address = format!("the address of `{}` has a {name} in it", provider.name);
+    let whole = format!("set provider.{}.base_url in your settings to the whole address", provider.name);
+    let Some(first) = provider.variables.get(name).and_then(|variable| variable.env.first()) else {
+        let message = format!("{address}, and nothing says what that stands for");
+        return Some(ModelError::new(ErrorKind::BadRequest, message).with_hint(whole));
+    };
+    let message = format!("{address}, and {first} is not set, or makes no sense");
+    Some(ModelError::new(ErrorKind::BadRequest, message).with_hint(format!("export {first}=…, or {whole}")))
 }
 
 fn missing_key(provider: &Provider) -> ModelError {

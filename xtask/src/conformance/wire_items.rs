@@ -158,7 +158,9 @@ impl Truth {
                 self.kept += usize::from(open || !text("encrypted_content").is_empty());
             }
             "function_call" => self.calls.push((text("name"), text("arguments"))),
-            "custom_tool_call" => self.calls.push((text("name"), json!({"input": item["input"]}).to_string())),
+            "custom_tool_call" => {
+                self.calls.push((text("name"), json!({"input": item["input"]}).to_string()))
+            }
             _ => self.kept += 1,
         }
     }
@@ -169,7 +171,8 @@ impl Truth {
             self.part(part);
         }
         let reason = &candidate["finishReason"];
-        let word = reason.as_str().map(ToOwned::to_owned).or(reason.as_u64().map(|number| number.to_string()));
+        let word =
+            reason.as_str().map(ToOwned::to_owned).or(reason.as_u64().map(|number| number.to_string()));
         if let Some(word) = word {
             self.stop = Some(match word.as_str() {
                 "STOP" | "1" | "UNEXPECTED_TOOL_CALL" => "stop".to_owned(),
@@ -203,7 +206,8 @@ impl Truth {
         if call.is_object() {
             self.in_bits |= call["partialArgs"].is_array() || call["willContinue"].is_boolean();
             if let Some(name) = call["name"].as_str() {
-                let arguments = if call["args"].is_object() { call["args"].to_string() } else { String::new() };
+                let arguments =
+                    if call["args"].is_object() { call["args"].to_string() } else { String::new() };
                 self.calls.push((name.to_owned(), arguments));
                 self.kept += usize::from(signed || call["id"].is_string());
             }

@@ -62,7 +62,9 @@ async fn a_conversation_with_signatures_and_calls_goes_round() {
     ]);
     assert_eq!(said(1), expected);
     let result = |id: Option<&Value>| match id {
-        Some(id) => json!({"functionResponse": {"id": id, "name": "read", "response": {"output": "content"}}}),
+        Some(id) => {
+            json!({"functionResponse": {"id": id, "name": "read", "response": {"output": "content"}}})
+        }
         None => json!({"functionResponse": {"name": "read", "response": {"output": "content"}}}),
     };
     assert_eq!(said(2), json!([result(Some(&id)), result(None)]));
@@ -72,7 +74,8 @@ async fn a_conversation_with_signatures_and_calls_goes_round() {
 
 #[tokio::test]
 async fn errors_before_and_within_an_answer_have_their_kind_and_words() {
-    let event = json!({"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}});
+    let event =
+        json!({"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}});
     let script = Script::new().turns([
         Turn::error(429, "Resource has been exhausted. Please retry in 7s."),
         Turn::error(400, "The input token count (9) exceeds the maximum number of tokens allowed (8)."),
@@ -85,7 +88,10 @@ async fn errors_before_and_within_an_answer_have_their_kind_and_words() {
     let request = request(vec![user("hi")]);
     let ask = async || collect(models.stream(&model(), &request, CancellationToken::new()).await).await;
     let limited = ask().await.1.unwrap();
-    assert_eq!((limited.kind, limited.retry_after.map(|wait| wait.as_secs())), (ErrorKind::RateLimit, Some(7)));
+    assert_eq!(
+        (limited.kind, limited.retry_after.map(|wait| wait.as_secs())),
+        (ErrorKind::RateLimit, Some(7))
+    );
     assert_eq!(ask().await.1.unwrap().kind, ErrorKind::Overflow);
     let refused = ask().await.1.unwrap();
     assert_eq!(refused.kind, ErrorKind::Auth);

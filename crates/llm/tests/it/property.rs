@@ -107,9 +107,7 @@ fn anthropic_event() -> impl Strategy<Value = String> {
         Just(r#"{"type":"citations_delta","citation":{}}"#),
         Just(r#"{"type":"novel_delta","list":[1]}"#),
     ];
-    let line = |kind: &str, rest: String| {
-        format!("event: {kind}\ndata: {{\"type\":\"{kind}\"{rest}}}\n\n")
-    };
+    let line = |kind: &str, rest: String| format!("event: {kind}\ndata: {{\"type\":\"{kind}\"{rest}}}\n\n");
     prop_oneof![
         6 => (0_u8..3, block).prop_map(move |(index, block)|
             line("content_block_start", format!(",\"index\":{index},\"content_block\":{block}"))),
@@ -159,7 +157,9 @@ fn bedrock_message() -> impl Strategy<Value = Vec<u8>> {
 fn response_event() -> impl Strategy<Value = String> {
     let item = prop_oneof![
         Just(r#"{"type":"message","content":[],"phase":"commentary"}"#),
-        Just(r#"{"type":"message","content":[{"type":"output_text","text":"m"},{"type":"refusal","refusal":"no"}]}"#),
+        Just(
+            r#"{"type":"message","content":[{"type":"output_text","text":"m"},{"type":"refusal","refusal":"no"}]}"#
+        ),
         Just(r#"{"type":"reasoning","encrypted_content":"e","summary":[{"text":"s"}]}"#),
         Just(r#"{"type":"reasoning","summary":[]}"#),
         Just(r#"{"type":"function_call","call_id":"c","name":"f","arguments":""}"#),
@@ -203,7 +203,9 @@ fn google_chunk() -> impl Strategy<Value = String> {
         Just(r#"{"text":"","thought":true,"thoughtSignature":"s"}"#),
         Just(r#"{"functionCall":{"name":"f","args":{"x":1},"id":"i"}}"#),
         Just(r#"{"functionCall":{"name":"f","willContinue":true},"thoughtSignature":"s"}"#),
-        Just(r#"{"functionCall":{"partialArgs":[{"jsonPath":"$.a","stringValue":"b"}],"willContinue":true}}"#),
+        Just(
+            r#"{"functionCall":{"partialArgs":[{"jsonPath":"$.a","stringValue":"b"}],"willContinue":true}}"#
+        ),
         Just(r#"{"functionCall":{}}"#),
         Just(r#"{"inlineData":{}}"#),
         Just("7"),

@@ -2,7 +2,8 @@
 
 use rein_http::CancellationToken;
 use rein_llm::{
-    Catalog, Effort, ErrorKind, ModelError, ModelEvent, ModelRequest, ModelStream, Models, ProviderConfig, Wire,
+    Catalog, Effort, ErrorKind, ModelError, ModelEvent, ModelRequest, ModelStream, Models, ProviderConfig,
+    Wire,
 };
 use rein_protocol::message::AssistantPart;
 use rein_protocol::{CallId, Content, Finish, Message, ModelRef, ToolCall, ToolInput, ToolSpec, Usage};
@@ -79,7 +80,8 @@ pub fn answer(model: &ModelRef, events: &[ModelEvent]) -> Message {
             ModelEvent::CallCompleted { part, wire_id, tool, arguments } => {
                 let input = ToolInput::parse(arguments);
                 let (wire_id, tool) = (wire_id.clone(), tool.clone());
-                parts.push((*part, AssistantPart::Call(ToolCall { id: CallId::new(), wire_id, tool, input })));
+                parts
+                    .push((*part, AssistantPart::Call(ToolCall { id: CallId::new(), wire_id, tool, input })));
             }
             _ => {}
         }
@@ -172,7 +174,10 @@ async fn errors_before_and_within_an_answer_have_their_kind_and_words() {
     let request = request(vec![user("hi")]);
     let ask = async || collect(models.stream(&model, &request, CancellationToken::new()).await).await;
     let limited = ask().await.1.unwrap();
-    assert_eq!((limited.kind, limited.retry_after.map(|wait| wait.as_secs())), (ErrorKind::RateLimit, Some(7)));
+    assert_eq!(
+        (limited.kind, limited.retry_after.map(|wait| wait.as_secs())),
+        (ErrorKind::RateLimit, Some(7))
+    );
     assert_eq!(ask().await.1.unwrap().kind, ErrorKind::Overflow);
     let refused = ask().await.1.unwrap();
     assert_eq!(refused.kind, ErrorKind::Auth);
@@ -189,7 +194,11 @@ async fn at_another_address_what_is_like_openai_is_asked_by_chat_unless_settings
     let url = server.base_url();
     let model = "openai/gpt-5.4".parse().unwrap();
     let by_variable = models(Catalog::bundled(), &[("OPENAI_BASE_URL", &url), ("OPENAI_API_KEY", KEY)]);
-    let config = ProviderConfig { name: "openai".to_owned(), base_url: Some(url.clone()), ..ProviderConfig::default() };
+    let config = ProviderConfig {
+        name: "openai".to_owned(),
+        base_url: Some(url.clone()),
+        ..ProviderConfig::default()
+    };
     let by_settings = models(Catalog::bundled().with_provider(config).unwrap(), &[("OPENAI_API_KEY", KEY)]);
     for models in [by_variable, by_settings] {
         let request = request(vec![user("hi")]);
@@ -220,7 +229,9 @@ async fn azure_has_its_own_paths_and_header() {
     let seen: Vec<(String, String, Option<String>)> = server
         .requests()
         .iter()
-        .map(|request| (request.path.clone(), request.query.clone(), request.header("api-key").map(ToOwned::to_owned)))
+        .map(|request| {
+            (request.path.clone(), request.query.clone(), request.header("api-key").map(ToOwned::to_owned))
+        })
         .collect();
     let at = |path: &str, query: &str, key: Option<&str>| {
         (path.to_owned(), query.to_owned(), key.map(ToOwned::to_owned))

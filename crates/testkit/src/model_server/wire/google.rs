@@ -39,7 +39,10 @@ impl Wire for Google {
 
     fn tools(&self, body: &Value) -> Vec<String> {
         let groups = list(&body["tools"]).iter();
-        groups.flat_map(|group| list(&group["functionDeclarations"])).map(|tool| text(&tool["name"])).collect()
+        groups
+            .flat_map(|group| list(&group["functionDeclarations"]))
+            .map(|tool| text(&tool["name"]))
+            .collect()
     }
 
     fn encoder<'a>(&self, reply: &'a Reply<'a>) -> Box<dyn Encoder + Send + 'a> {
@@ -179,7 +182,10 @@ fn said(content: &Value) -> Vec<Said> {
     let results = results.map(|result| {
         let id = result["id"].as_str().or(result["name"].as_str()).unwrap_or_default().to_owned();
         let response = &result["response"];
-        Said::Tool { id, text: response["output"].as_str().or(response["error"].as_str()).unwrap_or_default().to_owned() }
+        Said::Tool {
+            id,
+            text: response["output"].as_str().or(response["error"].as_str()).unwrap_or_default().to_owned(),
+        }
     });
     let mut said: Vec<Said> = results.collect();
     if !words.is_empty() || said.is_empty() {
@@ -191,7 +197,11 @@ fn said(content: &Value) -> Vec<Said> {
 /// The texts of parts that are no thoughts.
 fn words(parts: &Value) -> String {
     let spoken = list(parts).iter().filter(|part| part["thought"] != true);
-    spoken.filter_map(|part| part["text"].as_str()).filter(|text| !text.is_empty()).collect::<Vec<&str>>().join("\n")
+    spoken
+        .filter_map(|part| part["text"].as_str())
+        .filter(|text| !text.is_empty())
+        .collect::<Vec<&str>>()
+        .join("\n")
 }
 
 fn list(value: &Value) -> &[Value] {

@@ -62,7 +62,9 @@ fn whole_answer() -> Vec<Value> {
         parts(json!([{"text": "Let me \u{e9}", "thought": true}])),
         parts(json!([{"text": " see.", "thought": true, "thoughtSignature": "t1"}])),
         parts(json!([{"text": "Read", "thoughtSignature": "t2"}])),
-        parts(json!([{"text": "ing."}, {"functionCall": {"name": "read", "args": {"path": "a"}, "id": "f1"}, "thoughtSignature": "t3"}])),
+        parts(
+            json!([{"text": "ing."}, {"functionCall": {"name": "read", "args": {"path": "a"}, "id": "f1"}, "thoughtSignature": "t3"}]),
+        ),
         parts(json!([{"functionCall": {"name": "read"}}])),
         last(json!([{"text": "", "thoughtSignature": "t4"}]), "STOP"),
     ]
@@ -114,7 +116,9 @@ fn arguments_that_come_bit_by_bit_are_told_when_they_are_whole() {
     let bit = |call: Value| parts(json!([{ "functionCall": call }]));
     let body = sse(&[
         bit(json!({"name": "read", "willContinue": true})),
-        bit(json!({"partialArgs": [{"jsonPath": "$.path", "stringValue": "a", "willContinue": true}], "willContinue": true})),
+        bit(
+            json!({"partialArgs": [{"jsonPath": "$.path", "stringValue": "a", "willContinue": true}], "willContinue": true}),
+        ),
         bit(json!({"partialArgs": [{"jsonPath": "$.path", "stringValue": "b"}]})),
         bit(json!({"name": "read", "willContinue": true})),
         bit(json!({"partialArgs": [{"jsonPath": "$.path", "stringValue": "c"}], "willContinue": true})),
@@ -122,7 +126,8 @@ fn arguments_that_come_bit_by_bit_are_told_when_they_are_whole() {
     ]);
     let (events, end) = decode(&body, 5);
     assert_eq!(end, Ok(()));
-    let calls: Vec<ModelEvent> = [whole_call(0, "call_0", "{\"path\":\"ab\"}"), whole_call(1, "call_1", "{\"path\":\"c\"}")].concat();
+    let calls: Vec<ModelEvent> =
+        [whole_call(0, "call_0", "{\"path\":\"ab\"}"), whole_call(1, "call_1", "{\"path\":\"c\"}")].concat();
     assert_eq!(events.get(..6), Some(calls.as_slice()));
 }
 
@@ -161,7 +166,8 @@ fn every_reason_to_stop_has_its_meaning() {
         let chunk = json!({"candidates": [{"content": {}, "finishReason": reason}]});
         assert_eq!(decode(&sse(&[chunk]), 9), (vec![ModelEvent::Finished(finish)], Ok(())), "{reason}");
     }
-    let blocked = json!({"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"promptTokenCount": 4}});
+    let blocked =
+        json!({"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"promptTokenCount": 4}});
     let (events, end) = decode(&sse(&[blocked]), 9);
     assert_eq!((events.last(), end), (Some(&ModelEvent::Finished(Finish::Refusal)), Ok(())));
 }
@@ -185,7 +191,14 @@ fn errors_have_their_kind_wherever_they_come() {
         (error(503, "UNAVAILABLE", "The model is overloaded."), ErrorKind::Overloaded),
         (error(429, "RESOURCE_EXHAUSTED", "Slow down"), ErrorKind::RateLimit),
         (error(400, "INVALID_ARGUMENT", "API key not valid."), ErrorKind::Auth),
-        (error(400, "INVALID_ARGUMENT", "The input token count (9) exceeds the maximum number of tokens allowed (8)."), ErrorKind::Overflow),
+        (
+            error(
+                400,
+                "INVALID_ARGUMENT",
+                "The input token count (9) exceeds the maximum number of tokens allowed (8).",
+            ),
+            ErrorKind::Overflow,
+        ),
     ] {
         let (events, end) = decode(&sse(&[parts(json!([{"text": "Hal"}])), value.clone()]), 11);
         assert_eq!((events, end.unwrap_err().kind), (vec![text(0, "Hal")], kind));

@@ -24,7 +24,12 @@ fn own(block: Value) -> AssistantPart {
 }
 
 fn call(id: &str, arguments: &str) -> ToolCall {
-    ToolCall { id: CallId::new(), wire_id: id.into(), tool: "read".into(), input: ToolInput::parse(arguments) }
+    ToolCall {
+        id: CallId::new(),
+        wire_id: id.into(),
+        tool: "read".into(),
+        input: ToolInput::parse(arguments),
+    }
 }
 
 fn assistant(name: &str, parts: Vec<AssistantPart>) -> Message {
@@ -54,7 +59,8 @@ fn contents_of(messages: Vec<Message>, quirks: &Quirks) -> Value {
 }
 
 fn tool_spec() -> ToolSpec {
-    let schema = json!({"type": "object", "additionalProperties": false, "properties": {"path": {"type": "string"}}});
+    let schema =
+        json!({"type": "object", "additionalProperties": false, "properties": {"path": {"type": "string"}}});
     ToolSpec { name: "read".to_owned(), description: "Reads.".to_owned(), input_schema: schema }
 }
 
@@ -206,7 +212,8 @@ fn images_are_in_results_or_behind_them_or_told_of() {
 fn efforts_are_budgets_or_words() {
     let asked = |effort, thinking: Thinking| {
         let request = ModelRequest { effort, ..request(vec![user("a")]) };
-        body(&request, &Quirks { thinking, ..Quirks::default() })["generationConfig"]["thinkingConfig"].clone()
+        body(&request, &Quirks { thinking, ..Quirks::default() })["generationConfig"]["thinkingConfig"]
+            .clone()
     };
     let budget = |always| Thinking { style: ThinkingStyle::Budget, low: 512, always, ..Thinking::default() };
     let tokens = |count: u64| json!({"thinkingBudget": count, "includeThoughts": true});
