@@ -10,3 +10,4 @@ mod property;
 mod responses;
 mod server;
 mod stream;
+mod switching;

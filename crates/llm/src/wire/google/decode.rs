@@ -6,9 +6,12 @@
 
 use rein_http::sse::SseEvent;
 use rein_protocol::{Finish, Usage};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::parts::Parts;
+use super::plain::{self, Piece};
+use super::tally::Counts;
 use crate::error::{ErrorKind, ModelError};
 use crate::event::ModelEvent;
 use crate::wire::Decoder;
@@ -32,8 +35,14 @@ impl Decoder for ContentDecoder {
         if data == "[DONE]" {
             return self.finish(out);
         }
+        let named = event.event.as_deref() == Some("error");
+        if let Some(Piece { text, voice, counts }) = plain::piece(data).filter(|_| !named) {
+            self.parts.piece(&text, voice, out);
+            self.count(counts, out);
+            return Ok(());
+        }
         let chunk = json::event(data)?;
-        if event.event.as_deref() == Some("error") || is_error(&chunk) {
+        if named || is_error(&chunk) {
             return Err(reported(data));
         }
         self.chunk(&chunk, out)
@@ -93,7 +102,8 @@ impl ContentDecoder {
             }
             self.stop(candidate)?;
         }
-        self.count(chunk.get("usageMetadata"), out);
+        let counts = chunk.get("usageMetadata").and_then(|counts| Counts::deserialize(counts).ok());
+        self.count(counts, out);
         // A question that is not even put to the model has no candidates.
         let feedback = chunk.get("promptFeedback");
         if feedback.is_some_and(|feedback| reason_of(feedback.get("blockReason")).is_some()) {
@@ -114,8 +124,8 @@ impl ContentDecoder {
         Ok(())
     }
 
-    fn count(&mut self, value: Option<&Value>, out: &mut Vec<ModelEvent>) {
-        let Some(usage) = value.and_then(usage_of) else { return };
+    fn count(&mut self, counts: Option<Counts>, out: &mut Vec<ModelEvent>) {
+        let Some(usage) = counts.and_then(|counts| counts.usage()) else { return };
         if self.usage != Some(usage) {
             self.usage = Some(usage);
             out.push(ModelEvent::Usage(usage));
@@ -134,28 +144,6 @@ fn is_answer(chunk: &Value) -> bool {
 
 fn is_error(chunk: &Value) -> bool {
     chunk.get("error").is_some_and(|error| !error.is_null()) && !is_answer(chunk)
-}
-
-/// What was used. Thoughts are counted beside the answer, what a cache served within the prompt. A prompt that is not
-/// counted is what the total leaves for it.
-fn usage_of(value: &Value) -> Option<Usage> {
-    let count = |name: &str| value.get(name).and_then(Value::as_u64);
-    let (said, thoughts) = (count("candidatesTokenCount"), count("thoughtsTokenCount"));
-    let output = said.unwrap_or(0) + thoughts.unwrap_or(0);
-    let (total, tools) = (count("totalTokenCount"), count("toolUsePromptTokenCount").unwrap_or(0));
-    let prompt = match (count("promptTokenCount"), total) {
-        (Some(prompt), _) => prompt,
-        (None, Some(total)) => total.saturating_sub(output + tools),
-        (None, None) => said.or(thoughts).map(|_| 0)?,
-    };
-    let cached = count("cachedContentTokenCount").unwrap_or(0);
-    Some(Usage {
-        input: prompt.saturating_sub(cached) + tools,
-        output,
-        reasoning: thoughts.unwrap_or(0),
-        cache_read: cached,
-        cache_write: 0,
-    })
 }
 
 /// A reason as a word; some send its number.

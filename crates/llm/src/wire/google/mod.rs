@@ -1,16 +1,18 @@
 //! Google's generateContent, of Gemini and of Vertex.
 //!
 //! Encoding: `encode` writes the request, `conversation` its contents.
-//! Decoding: `decode` reads chunks and bodies, `parts` what they consist of,
-//! `partial` arguments that come bit by bit, `sealed` says how signatures are
-//! kept.
+//! Decoding: `decode` reads chunks and bodies, `plain` the commonest chunk,
+//! `parts` what they consist of, `partial` arguments that come bit by bit;
+//! `sealed` says how signatures are kept, `tally` counts tokens.
 
 mod conversation;
 mod decode;
 mod encode;
 mod partial;
 mod parts;
+mod plain;
 mod sealed;
+mod tally;
 
 use crate::catalog::Quirks;
 use crate::error::ModelError;

@@ -25,8 +25,9 @@ pub(super) struct Parts {
     growing: Option<Value>,
 }
 
+/// Who a text is for: the person, or the model itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Voice {
+pub(super) enum Voice {
     Text,
     Thought,
 }
@@ -57,6 +58,15 @@ impl Parts {
             self.thought(text, signature, out);
         } else {
             self.text(text, signature, out);
+        }
+    }
+
+    /// Takes a piece of text or of a thought that is nothing else.
+    pub(super) fn piece(&mut self, text: &str, voice: Voice, out: &mut Vec<ModelEvent>) {
+        self.end_call(out);
+        match voice {
+            Voice::Text => self.text(text, None, out),
+            Voice::Thought => self.thought(text, None, out),
         }
     }
 
