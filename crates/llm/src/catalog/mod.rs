@@ -113,6 +113,14 @@ pub struct Quirks {
     pub max_tokens_field: String,
     /// The role of instructions.
     pub system_role: String,
+    /// Whether instructions go into a field of their own instead of a message, where there is one.
+    pub instructions: bool,
+    /// Whether tools are described so that the provider can hold the model to it, as far as that is possible.
+    pub strict_tools: bool,
+    /// Whether requests of one conversation are to be told apart from others, for the sake of the cache.
+    pub cache_key: bool,
+    /// How many words to make, for those who take a word for that.
+    pub verbosity: Option<String>,
     /// Whether token counts have to be, and can be, asked for.
     pub stream_usage: bool,
     /// What ids of calls look like.
@@ -134,14 +142,6 @@ pub struct Quirks {
     pub eager_arguments: bool,
     /// The longest answer to ask for if the request does not say, for those who insist on one.
     pub max_output: Option<u64>,
-    /// Whether instructions go into a field of their own instead of a message, where there is one.
-    pub instructions: bool,
-    /// Whether tools are described so that the provider can hold the model to it, as far as that is possible.
-    pub strict_tools: bool,
-    /// Whether requests of one conversation are to be told apart from others, for the sake of the cache.
-    pub cache_key: bool,
-    /// How many words to make, for those who take a word for that.
-    pub verbosity: Option<String>,
 }
 
 impl Quirks {
@@ -180,6 +180,10 @@ impl Default for Quirks {
         Self {
             max_tokens_field: "max_tokens".to_owned(),
             system_role: "system".to_owned(),
+            instructions: false,
+            strict_tools: false,
+            cache_key: false,
+            verbosity: None,
             stream_usage: true,
             tool_id: ToolIdShape::Any,
             reasoning_field: None,
@@ -190,10 +194,6 @@ impl Default for Quirks {
             images: ImageSupport::Yes,
             eager_arguments: false,
             max_output: None,
-            instructions: false,
-            strict_tools: false,
-            cache_key: false,
-            verbosity: None,
         }
     }
 }

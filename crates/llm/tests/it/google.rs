@@ -1,7 +1,7 @@
 //! Google's generateContent over real sockets, of Gemini and of Vertex.
 
 use rein_http::CancellationToken;
-use rein_llm::{Catalog, ErrorKind, ModelEvent, ModelRequest, Models, ProviderConfig};
+use rein_llm::{Catalog, ErrorKind, ModelEvent, ModelRequest, Models, ProviderConfig, Wire};
 use rein_protocol::{Finish, ModelRef, Usage};
 use rein_testkit::{ModelServer, Script, Turn};
 use serde_json::{Value, json};
@@ -139,4 +139,55 @@ async fn vertex_is_asked_with_a_token_in_a_project_and_a_place() {
     assert_eq!(seen.path, format!("{}/models/gemini-2.5-flash:streamGenerateContent", path("global")));
     assert_eq!(seen.header("authorization"), Some("Bearer ya29.token"));
     assert_eq!(seen.body["generationConfig"]["thinkingConfig"]["thinkingBudget"], 1024);
+}
+
+#[tokio::test]
+async fn however_an_answer_is_sent_or_breaks_off_nothing_is_lost_on_either_wire() {
+    let words = "H\u{e9}ll\u{f6} w\u{f6}rld \u{1f600} ".repeat(20);
+    let turns = |words: &str| {
+        [
+            Turn::text(words).split_every(1).crlf().comments(),
+            Turn::text(words).no_finish(),
+            Turn::text(words).cut_after(700),
+            Turn::text(words).garbage("{\"type\": oops"),
+            Turn::hang_up(),
+            Turn::empty(),
+        ]
+    };
+    for wire in [Wire::OpenAiResponses, Wire::Google] {
+        let server = ModelServer::start(Script::new().turns(turns(&words))).await;
+        let base_url = if wire == Wire::Google { server.origin() } else { server.base_url() };
+        let config = ProviderConfig {
+            name: "own".to_owned(),
+            wire: Some(wire),
+            base_url: Some(base_url),
+            ..ProviderConfig::default()
+        };
+        let models = models(Catalog::empty().with_provider(config).unwrap(), &[]);
+        let model = "own/m".parse().unwrap();
+        let request = request(vec![user("hi")]);
+        let ask = async || {
+            let (events, error) =
+                collect(models.stream(&model, &request, CancellationToken::new()).await).await;
+            let said: String = events
+                .iter()
+                .filter_map(|event| match event {
+                    ModelEvent::TextDelta { delta, .. } => Some(delta.as_str()),
+                    _ => None,
+                })
+                .collect();
+            (said, error.map(|error| error.kind), events.last().cloned())
+        };
+        let finished = Some(ModelEvent::Finished(Finish::Stop));
+        assert_eq!(ask().await, (words.clone(), None, finished.clone()), "{wire:?}");
+        let (said, error, _) = ask().await;
+        assert_eq!((said, error), (words.clone(), Some(ErrorKind::Cut)), "{wire:?}");
+        let (said, error, _) = ask().await;
+        assert_eq!(error, Some(ErrorKind::Cut), "{wire:?}");
+        assert!(words.starts_with(&said), "{wire:?}");
+        let (said, error, _) = ask().await;
+        assert_eq!((said, error), (words.clone(), Some(ErrorKind::Protocol)), "{wire:?}");
+        assert!(ask().await.1.is_some_and(ErrorKind::retryable), "{wire:?}");
+        assert_eq!(ask().await, (String::new(), None, finished), "{wire:?}");
+    }
 }
