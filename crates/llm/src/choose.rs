@@ -13,7 +13,7 @@ use rein_protocol::ModelRef;
 use crate::catalog::{Origin, Provider};
 use crate::discovery::LocalServer;
 use crate::error::{ErrorKind, ModelError};
-use crate::models::{AddressSource, Models, wants_key};
+use crate::models::{AddressSource, Models, missing_variable, wants_key};
 use crate::sending::Credential;
 
 impl Models {
@@ -110,6 +110,9 @@ impl Models {
             return provider.origin == Origin::Configured;
         }
         let (base_url, source) = self.address(provider);
+        if missing_variable(provider, &base_url).is_some() {
+            return false;
+        }
         let set = source == AddressSource::Environment || provider.origin == Origin::Configured;
         self.credential(provider).is_some() || (set && !wants_key(provider, &base_url))
     }

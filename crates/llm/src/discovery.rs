@@ -61,7 +61,7 @@ pub(crate) fn model_ids(body: &[u8]) -> Option<Vec<String>> {
     let value: Value = serde_json::from_slice(body).ok()?;
     let list = match &value {
         Value::Array(list) => list,
-        other => match other.get("data")? {
+        other => match other.get("data").or_else(|| other.get("models"))? {
             Value::Array(list) => list,
             // An empty list is null to some.
             Value::Null if other.get("object").and_then(Value::as_str) == Some("list") => {
@@ -70,7 +70,10 @@ pub(crate) fn model_ids(body: &[u8]) -> Option<Vec<String>> {
             _ => return None,
         },
     };
-    list.iter().map(|model| model.get("id")?.as_str().map(ToOwned::to_owned)).collect()
+    // Some have names with what they are before a slash.
+    let named = |model: &Value| Some(model.get("name")?.as_str()?.strip_prefix("models/")?.to_owned());
+    let id = |model: &Value| model.get("id")?.as_str().map(ToOwned::to_owned);
+    list.iter().map(|model| id(model).or_else(|| named(model))).collect()
 }
 
 #[cfg(test)]
@@ -85,6 +88,7 @@ mod tests {
             Some(vec!["a".into(), "b".into()])
         );
         assert_eq!(ids(r#"[{"id":"a"}]"#), Some(vec!["a".into()]));
+        assert_eq!(ids(r#"{"models":[{"name":"models/a"}]}"#), Some(vec!["a".into()]));
         assert_eq!(ids(r#"{"object":"list","data":null}"#), Some(vec![]));
         for other in
             ["", "<html>", "{}", r#"{"data":[{"name":"user"}]}"#, r#"{"data":"x"}"#, r#"{"data":null}"#, "7"]

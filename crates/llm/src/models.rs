@@ -122,6 +122,9 @@ impl Models {
         if endpoint.credential.is_none() && wants_key(provider, &endpoint.base_url) {
             return Err(missing_key(provider));
         }
+        if let Some(variable) = missing_variable(provider, &endpoint.base_url) {
+            return Err(variable);
+        }
         Ok(endpoint)
     }
 
@@ -211,8 +214,12 @@ impl Models {
     }
 
     pub(crate) fn endpoint(&self, provider: &Provider, model: &str) -> Endpoint {
-        let (base_url, _) = self.address(provider);
+        let (base_url, source) = self.address(provider);
         let known = provider.model(model);
+        let own = known.and_then(|model| model.wire).unwrap_or(provider.wire);
+        let mut quirks =
+            known.map_or_else(|| provider.quirks.clone(), |model| model.quirks(&provider.quirks));
+        quirks.path = quirks.path.map(|path| self.filled_in(&path, provider));
         let advice = Advice {
             provider: provider.name.clone(),
             key_env: if provider.key.is_some() { Vec::new() } else { provider.key_env.clone() },
@@ -222,13 +229,13 @@ impl Models {
         Endpoint {
             provider: provider.name.clone(),
             model: model.to_owned(),
-            wire: provider.wire,
+            wire: provider.elsewhere.filter(|_| source == AddressSource::Environment).unwrap_or(own),
             base_url,
             region: self.region(provider),
             credential: self.credential(provider),
             access: provider.access.clone(),
             headers: provider.headers.clone(),
-            quirks: known.map_or_else(|| provider.quirks.clone(), |model| model.quirks(&provider.quirks)),
+            quirks,
             advice,
         }
     }
@@ -237,8 +244,15 @@ impl Models {
     pub(crate) fn address(&self, provider: &Provider) -> (String, AddressSource) {
         match provider.base_url_env.iter().find_map(|name| self.variable(name)) {
             Some(url) => (url.trim_end_matches('/').to_owned(), AddressSource::Environment),
-            None => (provider.base_url.replace("{region}", &self.region(provider)), AddressSource::Catalog),
+            None => {
+                let address = provider.base_url.replace("{region}", &self.region(provider));
+                (self.filled_in(&address, provider), AddressSource::Catalog)
+            }
         }
+    }
+
+    fn filled_in(&self, text: &str, provider: &Provider) -> String {
+        catalog::filled_in(text, &provider.variables, |name| self.variable(name))
     }
 
     fn region(&self, provider: &Provider) -> String {
@@ -286,6 +300,19 @@ pub(crate) enum AddressSource {
 /// Servers on this machine and in private networks seldom want a key.
 pub(crate) fn wants_key(provider: &Provider, base_url: &str) -> bool {
     !provider.key_env.is_empty() && Reach::of(base_url) == Reach::Public
+}
+
+/// The error that an address is in which a name stands for nothing.
+pub(crate) fn missing_variable(provider: &Provider, base_url: &str) -> Option<ModelError> {
+    let (name, _) = base_url.split_once('{')?.1.split_once('}')?;
+    let address = format!("the address of `{}` has a {name} in it", provider.name);
+    let whole = format!("set provider.{}.base_url in your settings to the whole address", provider.name);
+    let Some(first) = provider.variables.get(name).and_then(|variable| variable.env.first()) else {
+        let message = format!("{address}, and nothing says what that stands for");
+        return Some(ModelError::new(ErrorKind::BadRequest, message).with_hint(whole));
+    };
+    let message = format!("{address}, and {first} is not set, or makes no sense");
+    Some(ModelError::new(ErrorKind::BadRequest, message).with_hint(format!("export {first}=…, or {whole}")))
 }
 
 fn missing_key(provider: &Provider) -> ModelError {

@@ -118,7 +118,7 @@ impl Endpoint {
 
     /// The list of models.
     pub(crate) fn list_request(&self) -> Result<Request, ModelError> {
-        let mut request = self.request(Method::Get, self.wire.models_path())?;
+        let mut request = self.request(Method::Get, &self.quirks.list_path(self.wire.models_path()))?;
         for (name, value) in self.wire.standing_headers() {
             request = request.with_header(name, value)?;
         }

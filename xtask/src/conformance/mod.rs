@@ -15,6 +15,7 @@ mod peers;
 mod permission;
 mod wire;
 mod wire_blocks;
+mod wire_items;
 mod wire_truth;
 
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! What the bytes of an exchange say, read in the most naive way there is, to
 //! compare a decoder with. Chat completions are read here,
-//! answers that come as blocks next door; other wires pass unlooked at.
+//! answers that come as blocks, items or parts next door; other wires pass unlooked at.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::case::Exchange;
 use super::peers::same;
-use super::wire_blocks;
+use super::{wire_blocks, wire_items};
 
 /// Text, reasoning and calls, with nothing made of them.
 #[derive(Debug, Default, PartialEq)]
@@ -27,6 +27,7 @@ pub fn compare(case: &Exchange, decoded: &Value) -> Result<(), String> {
     match case.wire.as_str() {
         "openai-chat" => {}
         "anthropic-messages" | "bedrock-converse" => return wire_blocks::compare(case, decoded),
+        "openai-responses" | "google-generate" => return wire_items::compare(case, decoded),
         _ => return Ok(()),
     }
     let truth = match case.framing.as_str() {

@@ -3,9 +3,10 @@
 use super::Provider;
 
 /// In the order in which they are preferred.
-const FILES: [(&str, &str); 15] = [
+const FILES: [(&str, &str); 19] = [
     ("openai", include_str!("../../catalog/openai.toml")),
     ("anthropic", include_str!("../../catalog/anthropic.toml")),
+    ("google", include_str!("../../catalog/google.toml")),
     ("openrouter", include_str!("../../catalog/openrouter.toml")),
     ("groq", include_str!("../../catalog/groq.toml")),
     ("together", include_str!("../../catalog/together.toml")),
@@ -15,6 +16,9 @@ const FILES: [(&str, &str); 15] = [
     ("fireworks", include_str!("../../catalog/fireworks.toml")),
     ("cerebras", include_str!("../../catalog/cerebras.toml")),
     ("bedrock", include_str!("../../catalog/bedrock.toml")),
+    ("vertex", include_str!("../../catalog/vertex.toml")),
+    ("azure", include_str!("../../catalog/azure.toml")),
+    ("azure-deployments", include_str!("../../catalog/azure-deployments.toml")),
     ("ollama", include_str!("../../catalog/ollama.toml")),
     ("llamacpp", include_str!("../../catalog/llamacpp.toml")),
     ("lmstudio", include_str!("../../catalog/lmstudio.toml")),

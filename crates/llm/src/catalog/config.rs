@@ -59,6 +59,8 @@ impl Provider {
             name: config.name.clone(),
             title: config.name.clone(),
             wire: Wire::default(),
+            elsewhere: None,
+            variables: BTreeMap::new(),
             base_url: base_url.clone(),
             base_url_env: Vec::new(),
             region: None,
@@ -82,6 +84,8 @@ impl Provider {
         self.origin = Origin::Configured;
         if let Some(wire) = config.wire {
             self.wire = wire;
+            self.elsewhere = None;
+            self.models.iter_mut().for_each(|model| model.wire = None);
         }
         if let Some(url) = config.base_url {
             // Prices and keys' pages are those of the address that they came with.
@@ -89,6 +93,10 @@ impl Provider {
             if trimmed != self.base_url {
                 for model in &mut self.models {
                     model.prices = None;
+                }
+                if let Some(wire) = self.elsewhere.filter(|_| config.wire.is_none()) {
+                    self.wire = wire;
+                    self.models.iter_mut().for_each(|model| model.wire = None);
                 }
                 self.base_url = trimmed.to_owned();
             }
@@ -115,6 +123,7 @@ impl Provider {
     fn learn(&mut self, model: ModelInfo) {
         match self.models.iter_mut().find(|known| known.id == model.id) {
             Some(known) => {
+                known.wire = model.wire.or(known.wire);
                 known.context = model.context.or(known.context);
                 known.output = model.output.or(known.output);
                 known.prices = model.prices.or_else(|| known.prices.take());

@@ -9,6 +9,7 @@ mod bundled;
 mod config;
 mod price;
 mod thinking;
+mod variable;
 
 use std::collections::BTreeMap;
 
@@ -21,6 +22,8 @@ pub use access::{Access, AccessScheme};
 pub use config::ProviderConfig;
 pub use price::{Prices, cost};
 pub use thinking::{Thinking, ThinkingStyle};
+pub use variable::Variable;
+pub(crate) use variable::filled_in;
 
 /// A provider of models.
 #[derive(Debug, Clone, Deserialize)]
@@ -34,8 +37,15 @@ pub struct Provider {
     /// How it wants to be asked.
     #[serde(default)]
     pub wire: Wire,
-    /// Where its API begins, without a slash at the end. `{region}` stands for the region.
+    /// How to ask at another address than its own, where something that is only like it answers.
+    #[serde(default)]
+    pub elsewhere: Option<Wire>,
+    /// Where its API begins, without a slash at the end. `{region}` stands for the region, other names for what
+    /// `variables` says of them.
     pub base_url: String,
+    /// What names in its addresses stand for.
+    #[serde(default)]
+    pub variables: BTreeMap<String, Variable>,
     /// Where it is if no variable says so, for those who have regions.
     #[serde(default)]
     pub region: Option<String>,
@@ -103,13 +113,22 @@ pub struct Quirks {
     pub max_tokens_field: String,
     /// The role of instructions.
     pub system_role: String,
+    /// Whether instructions go into a field of their own instead of a message, where there is one.
+    pub instructions: bool,
+    /// Whether tools are described so that the provider can hold the model to it, as far as that is possible.
+    pub strict_tools: bool,
+    /// Whether requests of one conversation are to be told apart from others, for the sake of the cache.
+    pub cache_key: bool,
+    /// How many words to make, for those who take a word for that.
+    pub verbosity: Option<String>,
     /// Whether token counts have to be, and can be, asked for.
     pub stream_usage: bool,
     /// What ids of calls look like.
     pub tool_id: ToolIdShape,
     /// The field in which a model wants to see its own reasoning again.
     pub reasoning_field: Option<String>,
-    /// Where requests go, if not to the wire's usual path. `{model}` stands for the model's name.
+    /// Where requests go, if not to the wire's usual path. `{model}` stands for the model's name, `{usual}` for the
+    /// usual path.
     pub path: Option<String>,
     /// Headers to send with every request, such as a version, or features that are not for everybody yet.
     pub headers: BTreeMap<String, String>,
@@ -126,11 +145,18 @@ pub struct Quirks {
 }
 
 impl Quirks {
+    /// Where models are listed: beside where requests go, if the usual path is only a part of that.
+    #[must_use]
+    pub fn list_path(&self, usual: &str) -> String {
+        let beside = self.path.as_ref().filter(|path| path.contains("{usual}") && !path.contains("{model}"));
+        beside.map_or_else(|| usual.to_owned(), |path| path.replace("{usual}", usual))
+    }
+
     /// Where requests go: the quirk, or the wire's usual path.
     #[must_use]
     pub fn path_or(&self, usual: &str, model: &str) -> String {
         match &self.path {
-            Some(path) => path.replace("{model}", &percent_encoded(model)),
+            Some(path) => path.replace("{usual}", usual).replace("{model}", &percent_encoded(model)),
             None => usual.to_owned(),
         }
     }
@@ -154,6 +180,10 @@ impl Default for Quirks {
         Self {
             max_tokens_field: "max_tokens".to_owned(),
             system_role: "system".to_owned(),
+            instructions: false,
+            strict_tools: false,
+            cache_key: false,
+            verbosity: None,
             stream_usage: true,
             tool_id: ToolIdShape::Any,
             reasoning_field: None,
@@ -213,6 +243,9 @@ pub enum ImageSupport {
 pub struct ModelInfo {
     /// The name that the provider knows it by.
     pub id: String,
+    /// How it wants to be asked, if otherwise than its provider says.
+    #[serde(default)]
+    pub wire: Option<Wire>,
     /// Tokens that fit into its window.
     #[serde(default)]
     pub context: Option<u64>,

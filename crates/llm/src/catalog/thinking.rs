@@ -1,5 +1,7 @@
 //! How much a model thinks: what an effort means for it.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use crate::request::Effort;
@@ -24,6 +26,10 @@ pub struct Thinking {
     pub always: bool,
     /// In what form its thinking is to be shown, where that can be chosen.
     pub display: Option<String>,
+    /// Its own words for efforts, where they are not the usual ones.
+    pub words: BTreeMap<Effort, String>,
+    /// What stands for the signature of a call that it did not make itself, where it insists on one.
+    pub stand_in: Option<String>,
 }
 
 impl Default for Thinking {
@@ -37,6 +43,8 @@ impl Default for Thinking {
             highest: Effort::High,
             always: false,
             display: None,
+            words: BTreeMap::new(),
+            stand_in: None,
         }
     }
 }
@@ -69,6 +77,12 @@ impl Thinking {
         }
     }
 
+    /// The word for an effort: its own, or the usual one.
+    #[must_use]
+    pub fn level(&self, effort: Effort) -> &str {
+        self.words.get(&effort).map_or_else(|| self.word(effort), String::as_str)
+    }
+
     /// The word for an effort, no stronger than the model knows.
     #[must_use]
     pub fn word(&self, effort: Effort) -> &'static str {
@@ -92,5 +106,7 @@ mod tests {
         assert_eq!((thinking.word(Effort::Max), thinking.word(Effort::Minimal)), ("high", "low"));
         let stronger = Thinking { highest: Effort::Max, ..thinking };
         assert_eq!(stronger.word(Effort::Max), "max");
+        let own = Thinking { words: [(Effort::Off, "none".to_owned())].into(), ..stronger };
+        assert_eq!((own.level(Effort::Off), own.level(Effort::High)), ("none", "high"));
     }
 }

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 /// What a conversation begins with whose first words are the model's, or are gone.
-const CONTINUED: &str = "(The conversation goes on.)";
+pub(super) const CONTINUED: &str = "(The conversation goes on.)";
 
 /// Messages as they are added.
 pub(super) struct Alternating {

@@ -68,6 +68,11 @@ impl Blocks {
         out.push(ModelEvent::TextDelta { part, delta });
     }
 
+    /// Text that follows is another part, although nothing came between.
+    pub(super) fn part_text(&mut self) {
+        self.text = None;
+    }
+
     /// Thinking aloud.
     pub(super) fn reasoning(&mut self, index: u64, delta: String, out: &mut Vec<ModelEvent>) {
         if delta.is_empty() {
@@ -109,6 +114,19 @@ impl Blocks {
         {
             arguments.push_str(&delta);
             out.push(ModelEvent::CallDelta { part, delta });
+        }
+    }
+
+    /// All arguments of a call, as the provider sums them up: what was not told is, and where they differ they count.
+    pub(super) fn whole_arguments(&mut self, index: u64, whole: &str, out: &mut Vec<ModelEvent>) {
+        let told = self.open.iter_mut().find_map(|block| match &mut block.body {
+            Body::Call { arguments, .. } if block.index == index => Some(arguments),
+            _ => None,
+        });
+        let Some(told) = told else { return };
+        match whole.strip_prefix(told.as_str()).map(ToOwned::to_owned) {
+            Some(rest) => self.arguments(index, rest, out),
+            None => *told = whole.to_owned(),
         }
     }
 

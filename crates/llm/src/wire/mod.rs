@@ -6,21 +6,24 @@
 //! module here with a [`Codec`], a variant of [`Wire`] and its line in
 //! `Wire::codec`. What wires have in common: `history` makes a conversation
 //! valid, `alternating` gives it turns, `blocks` numbers the parts of answers that come as blocks, `json`
-//! reads what providers send, `image` finds the bytes of pictures.
+//! reads what providers send, `image` finds the bytes of pictures, `schema` says
+//! what arguments look like in the words that a provider knows.
 
 mod alternating;
 mod anthropic;
 mod bedrock;
 mod blocks;
 mod event_stream;
+mod google;
 mod history;
 mod image;
 mod json;
 mod opaque;
 mod openai_chat;
+mod openai_responses;
 mod response;
+mod schema;
 mod stream;
-mod unspoken;
 
 use bytes::Bytes;
 use rein_http::sse::SseEvent;
@@ -31,7 +34,6 @@ use crate::catalog::Quirks;
 use crate::error::{ErrorKind, ModelError};
 use crate::event::ModelEvent;
 use crate::request::ModelRequest;
-use unspoken::Unspoken;
 
 pub use response::{Decoded, DecodedCall, Shape, decode_response};
 pub use stream::AnswerDecoder;
@@ -60,7 +62,8 @@ pub enum Wire {
 
 impl Wire {
     /// Every wire that is spoken.
-    pub const ALL: [Wire; 3] = [Wire::OpenAiChat, Wire::Anthropic, Wire::Bedrock];
+    pub const ALL: [Wire; 5] =
+        [Wire::OpenAiChat, Wire::OpenAiResponses, Wire::Anthropic, Wire::Google, Wire::Bedrock];
 
     /// The word that users write.
     #[must_use]
@@ -112,9 +115,9 @@ impl Wire {
     fn codec(self) -> &'static dyn Codec {
         match self {
             Self::OpenAiChat => &openai_chat::OpenAiChat,
-            Self::OpenAiResponses => &Unspoken("openai-responses"),
+            Self::OpenAiResponses => &openai_responses::OpenAiResponses,
             Self::Anthropic => &anthropic::Anthropic,
-            Self::Google => &Unspoken("google-generate"),
+            Self::Google => &google::Google,
             Self::Bedrock => &bedrock::Bedrock,
         }
     }

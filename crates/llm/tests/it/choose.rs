@@ -62,8 +62,8 @@ async fn a_bare_name_is_taken_if_one_usable_provider_has_it() {
     let error = choose(&models(both, &[("OPENAI_API_KEY", "k")]), Some("gpt-5")).await.unwrap_err();
     assert_eq!(error.message, "more than one provider has the model `gpt-5`: openai/gpt-5, other/gpt-5");
     let none = models(catalog.clone(), &[]);
-    let error = choose(&none, Some("gpt-5")).await.unwrap_err();
-    assert_eq!(error.message, "no key is set for a provider of `gpt-5`: openai (OPENAI_API_KEY)");
+    let error = choose(&none, Some("gpt-5-nano")).await.unwrap_err();
+    assert_eq!(error.message, "no key is set for a provider of `gpt-5-nano`: openai (OPENAI_API_KEY)");
     assert_eq!(choose(&one, Some("unheard-of")).await.unwrap_err().kind, ErrorKind::NotFound);
 }
 

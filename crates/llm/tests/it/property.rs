@@ -153,6 +153,75 @@ fn bedrock_message() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
+/// An event of OpenAI's responses, likewise.
+fn response_event() -> impl Strategy<Value = String> {
+    let item = prop_oneof![
+        Just(r#"{"type":"message","content":[],"phase":"commentary"}"#),
+        Just(
+            r#"{"type":"message","content":[{"type":"output_text","text":"m"},{"type":"refusal","refusal":"no"}]}"#
+        ),
+        Just(r#"{"type":"reasoning","encrypted_content":"e","summary":[{"text":"s"}]}"#),
+        Just(r#"{"type":"reasoning","summary":[]}"#),
+        Just(r#"{"type":"function_call","call_id":"c","name":"f","arguments":""}"#),
+        Just(r#"{"type":"function_call","name":"f"}"#),
+        Just(r#"{"type":"custom_tool_call","call_id":"c","name":"f","input":"a\"b"}"#),
+        Just(r#"{"type":"web_search_call"}"#),
+        Just("7"),
+    ];
+    let delta = prop_oneof![
+        Just("output_text"),
+        Just("refusal"),
+        Just("reasoning_summary_text"),
+        Just("function_call_arguments"),
+        Just("custom_tool_call_input"),
+        Just("novel"),
+    ];
+    let line = |kind: &str, rest: String| format!("data: {{\"type\":\"response.{kind}\"{rest}}}\n\n");
+    prop_oneof![
+        6 => (0_u8..3, item.clone()).prop_map(move |(index, item)|
+            line("output_item.added", format!(",\"output_index\":{index},\"item\":{item}"))),
+        6 => (0_u8..3, item.clone()).prop_map(move |(index, item)|
+            line("output_item.done", format!(",\"output_index\":{index},\"item\":{item}"))),
+        8 => (0_u8..3, delta).prop_map(move |(index, kind)|
+            line(&format!("{kind}.delta"), format!(",\"output_index\":{index},\"delta\":\"{{\u{e9}\""))),
+        1 => Just(line("reasoning_summary_part.added", ",\"output_index\":0".to_owned())),
+        1 => item.prop_map(move |item| line("completed",
+            format!(",\"response\":{{\"output\":[{item}],\"usage\":{{\"input_tokens\":1}}}}"))),
+        1 => Just(line("incomplete", ",\"response\":{\"status\":\"incomplete\"}".to_owned())),
+        1 => Just(line("failed", ",\"response\":{\"error\":{\"message\":\"boom\"}}".to_owned())),
+        1 => Just("data: {\"ty".to_owned()),
+    ]
+}
+
+/// A chunk of Google's, likewise.
+fn google_chunk() -> impl Strategy<Value = String> {
+    let part = prop_oneof![
+        Just(r#"{"text":"a"}"#),
+        Just(r#"{"text":"","thoughtSignature":"s"}"#),
+        Just(r#"{"text":"b","thoughtSignature":"s"}"#),
+        Just(r#"{"text":"t","thought":true}"#),
+        Just(r#"{"text":"","thought":true,"thoughtSignature":"s"}"#),
+        Just(r#"{"functionCall":{"name":"f","args":{"x":1},"id":"i"}}"#),
+        Just(r#"{"functionCall":{"name":"f","willContinue":true},"thoughtSignature":"s"}"#),
+        Just(
+            r#"{"functionCall":{"partialArgs":[{"jsonPath":"$.a","stringValue":"b"}],"willContinue":true}}"#
+        ),
+        Just(r#"{"functionCall":{}}"#),
+        Just(r#"{"inlineData":{}}"#),
+        Just("7"),
+    ];
+    prop_oneof![
+        8 => proptest::collection::vec(part, 0..3).prop_map(|parts| {
+            format!("data: {{\"candidates\":[{{\"content\":{{\"parts\":[{}]}}}}]}}\r\n\r\n", parts.join(","))
+        }),
+        1 => Just("data: {\"candidates\":[{\"finishReason\":\"STOP\"}],\"usageMetadata\":{\"promptTokenCount\":1}}\n\n".to_owned()),
+        1 => Just("data: {\"candidates\":[{\"finishReason\":\"MALFORMED_FUNCTION_CALL\"}]}\n\n".to_owned()),
+        1 => Just("data: {\"promptFeedback\":{\"blockReason\":1}}\n\n".to_owned()),
+        1 => Just("data: {\"error\":{\"message\":\"boom\"}}\n\n".to_owned()),
+        1 => Just("data: {\"ca".to_owned()),
+    ]
+}
+
 /// Every part begins once, grows only while it is open, and calls are complete with all that was said of them.
 fn check(events: &[ModelEvent], complete: bool) {
     let mut open: HashMap<u32, String> = HashMap::new();
@@ -215,6 +284,22 @@ proptest! {
         let (events, end) = decode_as(Wire::Bedrock, &bytes, bytes.len());
         check(&events, end.is_ok());
         prop_assert_eq!((events, end), decode_as(Wire::Bedrock, &bytes, split));
+    }
+
+    #[test]
+    fn the_contract_holds_for_responses_of_openai(events in proptest::collection::vec(response_event(), 0..14), split in 1_usize..40) {
+        let bytes = events.concat().into_bytes();
+        let (events, end) = decode_as(Wire::OpenAiResponses, &bytes, bytes.len());
+        check(&events, end.is_ok());
+        prop_assert_eq!((events, end), decode_as(Wire::OpenAiResponses, &bytes, split));
+    }
+
+    #[test]
+    fn the_contract_holds_for_contents_of_google(chunks in proptest::collection::vec(google_chunk(), 0..14), split in 1_usize..40) {
+        let bytes = chunks.concat().into_bytes();
+        let (events, end) = decode_as(Wire::Google, &bytes, bytes.len());
+        check(&events, end.is_ok());
+        prop_assert_eq!((events, end), decode_as(Wire::Google, &bytes, split));
     }
 
     #[test]

@@ -117,7 +117,8 @@ fn choose(shared: &Shared, mut request: RecordedRequest) -> Chosen {
 
 /// Answers that no turn is used for.
 fn aside(shared: &Shared, request: &RecordedRequest) -> Turn {
-    if request.method == "GET" && matches!(request.path.as_str(), "/v1/models" | "/models") {
+    if request.method == "GET" && matches!(request.path.as_str(), "/v1/models" | "/v1beta/models" | "/models")
+    {
         let names = shared.read(|state| state.models.clone());
         let data: Vec<Value> = names
             .iter()

@@ -9,7 +9,7 @@ mod decode;
 mod encode;
 mod plain;
 mod scan;
-mod tally;
+pub(super) mod tally;
 mod think;
 
 use crate::catalog::Quirks;

@@ -8,7 +8,7 @@ use rein_protocol::Usage;
 use serde_json::Value;
 
 /// What a `usage` object says; nothing if it is none.
-pub(super) fn read(value: &Value) -> Option<Usage> {
+pub(in crate::wire) fn read(value: &Value) -> Option<Usage> {
     let fields = value.as_object()?;
     let count = |path: &[&str]| {
         let mut place = value;

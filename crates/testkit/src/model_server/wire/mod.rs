@@ -2,7 +2,9 @@
 //! a [`Wire`] and its name in [`WIRES`].
 
 mod anthropic;
+mod google;
 mod openai_chat;
+mod openai_responses;
 
 use serde_json::Value;
 
@@ -11,7 +13,8 @@ use super::request::{RecordedRequest, Said};
 use super::sse::SseWriter;
 use super::turn::{FinishWord, Piece, TokenCounts, Turn, UsagePlace};
 
-static WIRES: [&dyn Wire; 2] = [&openai_chat::OpenAiChat, &anthropic::Anthropic];
+static WIRES: [&dyn Wire; 4] =
+    [&openai_chat::OpenAiChat, &anthropic::Anthropic, &openai_responses::OpenAiResponses, &google::Google];
 
 /// The wire that a request belongs to, if it asks for an answer.
 pub(crate) fn of(request: &RecordedRequest) -> Option<&'static dyn Wire> {
