@@ -7,11 +7,13 @@
 //!
 //! Layout: [`client`] sends; [`request`] and [`response`] are what goes out
 //! and comes back; [`error`] names every way it can fail; [`sse`] frames event
-//! streams without any I/O; [`replay`] serves recorded exchanges on loopback.
+//! streams without any I/O; [`record`] writes exchanges to a file and plays them
+//! back without a network; [`replay`] serves exchanges on loopback.
 
 pub mod client;
 pub mod error;
 mod failure;
+pub mod record;
 pub mod replay;
 pub mod request;
 pub mod response;
@@ -20,6 +22,7 @@ mod transport;
 
 pub use client::{Client, ClientOptions, ProxyMode, Reach};
 pub use error::HttpError;
+pub use record::{Divergence, Player, Recorder};
 pub use request::{Method, Request};
 pub use response::{BodyEnd, Headers, Response};
 pub use tokio_util::sync::CancellationToken;

@@ -148,6 +148,8 @@ impl From<HttpError> for ModelError {
             | HttpError::CertificateFile { .. }
             | HttpError::Setup { .. }
             | HttpError::Recording { .. }
+            | HttpError::Replay { .. }
+            | HttpError::RecordFile { .. }
             | HttpError::Listen { .. } => ErrorKind::Other,
         };
         Self::new(kind, error.to_string())
