@@ -7,9 +7,10 @@
 
 use std::time::{Duration, Instant};
 
-use rein_protocol::Timestamp;
+use rein_protocol::{Finish, Timestamp};
 
 use crate::error::{ErrorKind, ModelError};
+use crate::event::ModelEvent;
 use crate::retry::Patience;
 
 /// How many times longer than without a byte a server may be without a word.
@@ -23,6 +24,7 @@ pub(crate) struct Guard {
     quiet_since: Instant,
     longest_quiet: Duration,
     patience: Patience,
+    said: bool,
 }
 
 /// Whether what arrived said something.
@@ -40,6 +42,7 @@ impl Guard {
             quiet_since: Instant::now(),
             longest_quiet: idle_timeout.saturating_mul(QUIET_FACTOR),
             patience,
+            said: false,
         }
     }
 
@@ -53,6 +56,20 @@ impl Guard {
             Heard::Nothing => {}
         }
         Ok(())
+    }
+
+    /// An answer that ended at the output limit without a word: the conversation has left no room for one. The end is
+    /// taken out of the events then.
+    pub(crate) fn overflow(&mut self, events: &mut Vec<ModelEvent>) -> Option<ModelError> {
+        self.said |=
+            events.iter().any(|event| !matches!(event, ModelEvent::Usage(_) | ModelEvent::Finished(_)));
+        if self.said || !matches!(events.last(), Some(ModelEvent::Finished(Finish::Length))) {
+            return None;
+        }
+        events.pop();
+        let message =
+            "the conversation leaves the model no room for an answer: it reached its limit without a word";
+        Some(ModelError::new(ErrorKind::Overflow, message))
     }
 
     /// An error, with whether it is waited for.

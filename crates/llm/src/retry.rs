@@ -292,11 +292,17 @@ mod tests {
         assert_eq!(judged(Patience::Headless, 60), (true, Some(60), None));
         assert_eq!(judged(Patience::Headless, 119), (false, Some(119), Some(hint.replace("2 min", "119 s"))));
         assert_eq!(judged(Patience::Interactive, 119), (true, Some(119), None));
-        assert_eq!(judged(Patience::Interactive, 7_000), (
-            false,
-            Some(7_000),
-            Some("try again in 117 min (at 2025-01-01 01:56 UTC), or choose another model with --model".to_owned()),
-        ));
+        assert_eq!(
+            judged(Patience::Interactive, 7_000),
+            (
+                false,
+                Some(7_000),
+                Some(
+                    "try again in 117 min (at 2025-01-01 01:56 UTC), or choose another model with --model"
+                        .to_owned()
+                ),
+            )
+        );
         assert_eq!(judged(Patience::Replayed, 60), (true, Some(0), None));
         assert_eq!(judged(Patience::Replayed, 61).0, false);
         let endless = Patience::Headless.judge(limited(u64::MAX), NOW);

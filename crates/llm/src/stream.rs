@@ -83,6 +83,9 @@ impl ModelStream {
                 let error = self.guard.judge(self.advice.add_to(error));
                 self.pending = Some(self.scrubber.clean_error(error));
             }
+            if let Some(error) = self.guard.overflow(&mut events) {
+                self.pending = Some(self.guard.judge(self.advice.add_to(error)));
+            }
             if !events.is_empty() {
                 return Ok(Some(condense(events)));
             }

@@ -123,10 +123,12 @@ impl Setup {
     fn secrets(&self, catalog: &Catalog) -> Vec<String> {
         const ACCOUNT: [&str; 3] = ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_BEARER_TOKEN_BEDROCK"];
         let providers = catalog.providers();
-        let names = providers.iter().flat_map(|provider| provider.key_env.iter().chain(&provider.access.token_env));
+        let names =
+            providers.iter().flat_map(|provider| provider.key_env.iter().chain(&provider.access.token_env));
         let names = names.map(String::as_str).chain(ACCOUNT);
         let set = names.filter_map(|name| variable(&self.places.environment, name));
-        let written = providers.iter().flat_map(|provider| provider.key.iter().chain(provider.headers.values()));
+        let written =
+            providers.iter().flat_map(|provider| provider.key.iter().chain(provider.headers.values()));
         set.chain(written.map(|secret| secret.expose_secret().to_owned())).collect()
     }
 

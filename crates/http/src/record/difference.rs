@@ -42,9 +42,9 @@ pub fn first(place: &str, expected: &Value, got: &Value) -> Option<Difference> {
         }
         (Value::Array(recorded), Value::Array(actual)) => {
             let changed = recorded.iter().zip(actual).enumerate();
-            let changed = changed.into_iter().find_map(|(at, (value, other))| {
-                first(&format!("{place}[{at}]"), value, other)
-            });
+            let changed = changed
+                .into_iter()
+                .find_map(|(at, (value, other))| first(&format!("{place}[{at}]"), value, other));
             let at = recorded.len().min(actual.len());
             let length = || {
                 (recorded.len() != actual.len()).then(|| Difference {
@@ -125,8 +125,14 @@ mod tests {
             (recorded.clone(), None),
             (json!({"z": null, "m": [{"c": "x"}, {"c": "same"}], "a": 1}), None),
             (json!({"a": 2, "m": [], "z": null}), difference("body.a", "1", "2")),
-            (json!({"a": 1, "m": [{"c": "x"}, {"c": "other"}], "z": null}), difference("body.m[1].c", "same", "other")),
-            (json!({"a": 1, "m": [{"c": "x"}], "z": null}), difference("body.m[1]", "{\"c\":\"same\"}", "(nothing)")),
+            (
+                json!({"a": 1, "m": [{"c": "x"}, {"c": "other"}], "z": null}),
+                difference("body.m[1].c", "same", "other"),
+            ),
+            (
+                json!({"a": 1, "m": [{"c": "x"}], "z": null}),
+                difference("body.m[1]", "{\"c\":\"same\"}", "(nothing)"),
+            ),
             (json!({"a": 1, "m": [{"c": "x"}, {"c": "same"}]}), difference("body.z", "null", "(nothing)")),
             (
                 json!({"a": 1, "m": [{"c": "x"}, {"c": "same"}], "z": null, "n": 7}),

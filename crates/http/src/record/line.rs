@@ -92,7 +92,7 @@ pub(super) enum End {
 /// What went wrong, as far as a program cares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum FailureKind {
+pub(crate) enum FailureKind {
     Dns,
     Refused,
     Unreachable,

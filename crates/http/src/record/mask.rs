@@ -80,8 +80,14 @@ impl Mask {
         let escaped = Value::from(secret).to_string();
         let escaped = escaped.trim_matches('"').to_owned();
         let slashes = escaped.replace('/', "\\/");
-        let forms =
-            [secret.to_owned(), escaped, slashes, percent(secret), STANDARD.encode(secret), URL_SAFE_NO_PAD.encode(secret)];
+        let forms = [
+            secret.to_owned(),
+            escaped,
+            slashes,
+            percent(secret),
+            STANDARD.encode(secret),
+            URL_SAFE_NO_PAD.encode(secret),
+        ];
         for form in forms {
             if !self.secrets.contains(&form) {
                 self.secrets.push(form);
@@ -144,7 +150,9 @@ impl Mask {
     /// An address without a user, a password, and parameters that hold secrets.
     pub(super) fn url(&self, url: &Url) -> String {
         let mut text = format!("{}://{}{}", url.scheme(), host_of(url), url.path());
-        for (number, pair) in url.query().unwrap_or_default().split('&').filter(|pair| !pair.is_empty()).enumerate() {
+        for (number, pair) in
+            url.query().unwrap_or_default().split('&').filter(|pair| !pair.is_empty()).enumerate()
+        {
             let name = pair.split('=').next().unwrap_or_default();
             text.push(if number == 0 { '?' } else { '&' });
             text.push_str(name);

@@ -116,14 +116,8 @@ impl Recorder {
                 body: request_body(request, &mask, form),
             }
         };
-        let mut tape = Tape {
-            recorder: self.clone(),
-            exchange,
-            held: Vec::new(),
-            permit: None,
-            form,
-            ended: false,
-        };
+        let mut tape =
+            Tape { recorder: self.clone(), exchange, held: Vec::new(), permit: None, form, ended: false };
         tape.ready().await;
         tape.write(line);
         tape
@@ -214,9 +208,10 @@ enum Form {
 impl Form {
     fn of(request: &Request) -> Self {
         let form = b"application/x-www-form-urlencoded";
-        let is_form = request.headers.iter().any(|(name, value)| {
-            name.as_str() == "content-type" && value.as_bytes().starts_with(form)
-        });
+        let is_form = request
+            .headers
+            .iter()
+            .any(|(name, value)| name.as_str() == "content-type" && value.as_bytes().starts_with(form));
         if is_form { Self::Yes } else { Self::No }
     }
 }

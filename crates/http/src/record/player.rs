@@ -99,7 +99,11 @@ impl fmt::Display for Divergence {
                 write!(f, "request {request} differs at {place}")
             }
             Self::More { request } => {
-                write!(f, "request {request} was not made when it was recorded: there were only {}", request - 1)
+                write!(
+                    f,
+                    "request {request} was not made when it was recorded: there were only {}",
+                    request - 1
+                )
             }
             Self::Fewer { recorded, made } => {
                 write!(f, "{made} requests were made, and {recorded} when it was recorded")
@@ -180,7 +184,8 @@ impl Player {
     pub fn finish(&self) -> Option<Divergence> {
         let progress = self.progress();
         let recorded = self.exchanges.iter().filter(|exchange| exchange.method != "GET").count();
-        let missing = self.exchanges.iter().zip(&progress.used).any(|(one, used)| one.method != "GET" && !used);
+        let missing =
+            self.exchanges.iter().zip(&progress.used).any(|(one, used)| one.method != "GET" && !used);
         progress
             .divergence
             .clone()
@@ -304,8 +309,12 @@ fn take(line: Line, exchanges: &mut BTreeMap<u64, Recorded>) -> Result<(), Strin
             let bytes = data.decode().ok_or("its bytes cannot be read")?;
             known(exchanges, exchange)?.answer.chunks.push_back(bytes.into());
         }
-        Line::Failure { exchange, kind, .. } => known(exchanges, exchange)?.answer.end = AnswerEnd::Failed(kind),
-        Line::End { exchange, how: End::Whole, .. } => known(exchanges, exchange)?.answer.end = AnswerEnd::Whole,
+        Line::Failure { exchange, kind, .. } => {
+            known(exchanges, exchange)?.answer.end = AnswerEnd::Failed(kind)
+        }
+        Line::End { exchange, how: End::Whole, .. } => {
+            known(exchanges, exchange)?.answer.end = AnswerEnd::Whole
+        }
         Line::End { exchange, how: End::Dropped, .. } => {
             known(exchanges, exchange)?;
         }
