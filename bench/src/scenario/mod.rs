@@ -5,6 +5,7 @@
 //! libraries are in memory.
 
 mod answer;
+mod codec;
 mod output;
 mod resume;
 mod session;
@@ -74,6 +75,18 @@ pub const ALL: &[Scenario] = &[
         about: "one bash call that prints 1 GB; only with --large",
         cost: Cost::Large,
         measure: output::measure_large,
+    },
+    Scenario {
+        name: codec::DECODE,
+        about: "20 MB of server-sent events to model events, in this process",
+        cost: Cost::Usual,
+        measure: codec::measure_decode,
+    },
+    Scenario {
+        name: codec::ENCODE,
+        about: "a conversation of 1 MB to the bytes of a request, in this process",
+        cost: Cost::Usual,
+        measure: codec::measure_encode,
     },
     Scenario { name: size::NAME, about: "the binary itself", cost: Cost::Usual, measure: size::measure },
 ];

@@ -73,7 +73,7 @@ fn user(text: &str) -> Message {
 }
 
 fn picture() -> Content {
-    Content::Image { media_type: "image/png".to_owned(), blob: BlobId::of(b"picture") }
+    Content::Image { media_type: "image/png".to_owned(), blob: BlobId("picture".to_owned()) }
 }
 
 fn result(call: &ToolCall, content: Vec<Content>, is_error: bool) -> Message {
@@ -133,7 +133,7 @@ fn request(model: &ModelRef, messages: Vec<Message>) -> ModelRequest {
         model: model.model.clone(),
         system: vec!["You are rein.".to_owned()],
         messages,
-        images: [(BlobId::of(b"picture"), Bytes::from_static(b"\x89PNG"))].into_iter().collect(),
+        images: [(BlobId("picture".to_owned()), Bytes::from_static(b"\x89PNG"))].into_iter().collect(),
         ..ModelRequest::default()
     }
 }
