@@ -9,6 +9,7 @@ mod fuzz;
 mod matrix;
 mod pairwise;
 mod property;
+mod recording;
 mod server;
 mod speech;
 mod stream;
