@@ -9,7 +9,6 @@ use rein_llm::{
 };
 use rein_protocol::{Content, Finish, Message, ModelRef};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 
 use crate::server::{listen, models, read_request};
 use crate::speech::{self, End, Say};
