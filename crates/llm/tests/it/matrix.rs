@@ -185,7 +185,7 @@ async fn a_cut_anywhere_keeps_what_came_and_can_be_tried_again() {
 async fn a_stream_that_stalls_keeps_what_came_and_can_be_tried_again() {
     for wire in Wire::ALL {
         let options =
-            ModelsOptions { idle_timeout: Some(Duration::from_millis(80)), ..ModelsOptions::default() };
+            ModelsOptions { idle_timeout: Some(Duration::from_secs(1)), ..ModelsOptions::default() };
         let (listener, url) = listen().await;
         let serving = async move {
             let (mut stream, _) = listener.accept().await.unwrap();

@@ -191,7 +191,7 @@ async fn a_silent_stream_stalls_and_a_cancelled_one_ends() {
             stream.read_to_end(&mut Vec::new()).await.unwrap();
         }
     });
-    let options = ModelsOptions { idle_timeout: Some(Duration::from_millis(50)), ..ModelsOptions::default() };
+    let options = ModelsOptions { idle_timeout: Some(Duration::from_secs(1)), ..ModelsOptions::default() };
     let hasty = models(Catalog::bundled(), &[("OPENAI_BASE_URL", &url)]).with_options(options);
     let stream = hasty.stream(&model(), &request(), CancellationToken::new()).await.unwrap();
     let (events, error) = collect(stream).await;
