@@ -5,6 +5,7 @@
 //! libraries are in memory.
 
 mod answer;
+mod codec;
 mod judge;
 mod output;
 mod resume;
@@ -88,6 +89,18 @@ pub const ALL: &[Scenario] = &[
         about: "one grep and one glob over 100 000 files, beside rg; only with --large",
         cost: Cost::Large,
         measure: search::measure,
+    },
+    Scenario {
+        name: codec::DECODE,
+        about: "20 MB of server-sent events to model events, in this process",
+        cost: Cost::Usual,
+        measure: codec::measure_decode,
+    },
+    Scenario {
+        name: codec::ENCODE,
+        about: "a conversation of 1 MB to the bytes of a request, in this process",
+        cost: Cost::Usual,
+        measure: codec::measure_encode,
     },
     Scenario { name: size::NAME, about: "the binary itself", cost: Cost::Usual, measure: size::measure },
 ];

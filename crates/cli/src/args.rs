@@ -78,6 +78,13 @@ pub struct RunArguments {
     #[arg(long, value_name = "N", help_heading = "Run")]
     pub max_steps: Option<u32>,
 
+    /// Write what is sent to the model and what it answers to FILE, without keys, for `rein replay`
+    ///
+    /// One JSON object a line. The file must not exist yet; only you can read
+    /// it. What the model was shown is in it: files, output, prompts.
+    #[arg(long, value_name = "FILE", help_heading = "Run")]
+    pub record: Option<PathBuf>,
+
     /// Go on with the last session of this directory
     #[arg(short, long = "continue", conflicts_with = "resume", help_heading = "Session")]
     pub continue_last: bool,
@@ -155,6 +162,8 @@ pub enum Command {
     Sandbox(SandboxCommand),
     /// Export what was asked, decided and done, as NDJSON or as a table
     Audit(AuditArguments),
+    /// Run a recorded session again, without a network, and say where it goes another way
+    Replay(ReplayArguments),
 }
 
 /// What can be asked about the sandbox.
@@ -270,6 +279,27 @@ pub struct AuditArguments {
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
     /// One JSON object a line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What is played back, and what may run meanwhile.
+#[derive(Debug, Args)]
+pub struct ReplayArguments {
+    /// What `rein -p … --record FILE` wrote
+    pub file: PathBuf,
+    /// How much runs without asking [default: as recorded, but no more than the settings permit]
+    ///
+    /// Tools run for real, in this directory.
+    #[arg(long, value_name = "MODE", value_parser = mode_parser())]
+    pub mode: Option<Mode>,
+    /// Permit something that would be asked for, as when it was recorded
+    #[arg(long, value_name = "SPEC")]
+    pub allow: Vec<String>,
+    /// Refuse something, as when it was recorded
+    #[arg(long, value_name = "SPEC")]
+    pub deny: Vec<String>,
+    /// As JSON
     #[arg(long)]
     pub json: bool,
 }

@@ -5,7 +5,8 @@
 //! `protocol::Service`. [`headless`] is one turn without a person at it, with
 //! [`streams`], [`signals`] and [`prompt`] as its ways in and out;
 //! [`run_command`], [`sessions`], [`config_command`], [`permission_command`],
-//! [`sandbox_command`], [`doctor_command`], [`audit_command`] and [`demo`] are the commands; [`error`], [`exit`], [`terminal`],
+//! [`sandbox_command`], [`doctor_command`], [`audit_command`], [`replay_command`] and [`demo`] are the
+//! commands; [`error`], [`exit`], [`terminal`],
 //! [`stdout`] and [`machine`] are how a person, a shell and a program are told.
 //!
 //! Nothing is loaded or started before it is needed: `--version` and `--help`
@@ -22,6 +23,7 @@ mod headless;
 mod machine;
 mod permission_command;
 mod prompt;
+mod replay_command;
 mod run_command;
 mod sandbox_command;
 mod sessions;
@@ -100,6 +102,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, CommandError> {
         Command::Permission(command) => permission_command::execute(&shared, command),
         Command::Doctor => doctor_command::execute(&shared),
         Command::Sandbox(command) => sandbox_command::execute(&shared, &command),
+        Command::Replay(arguments) => replay_command::execute(&shared, &arguments),
         Command::Audit(arguments) => {
             let mut setup = wiring::Setup::load(&shared, &RunArguments::default())?;
             let runtime = wiring::runtime()?;

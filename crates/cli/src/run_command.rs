@@ -11,7 +11,7 @@ use crate::headless::{self, Activity, Asks, Face, Json, Run, StreamJson, Text};
 use crate::signals::Signals;
 use crate::streams::Streams;
 use crate::terminal::Target;
-use crate::wiring::{self, Setup};
+use crate::wiring::{self, RecordPlan, SessionAge, Setup};
 use crate::{machine, prompt, sessions, stdout};
 
 /// Does it. In the machine formats an error that kept the run from beginning
@@ -70,6 +70,10 @@ async fn run_in(
     // What flags and settings permit today holds, not what the session was once begun with.
     open.mode = Some(setup.settings().settings.mode);
     setup.print_warnings();
+    if let Some(file) = &run.record {
+        let session = if open.session.is_some() { SessionAge::Resumed } else { SessionAge::New };
+        setup.record(RecordPlan { file: file.clone(), prompt: prompt.clone(), session });
+    }
     let (engine, model) = setup.engine(run.model.as_deref(), had.as_ref()).await?;
     open.model = model;
     let streams = Streams::standard().map_err(|error| {
@@ -77,7 +81,12 @@ async fn run_in(
     })?;
     let mut face = face(&run);
     let run = Run { open, prompt, asks: Asks::Unexpected };
-    headless::run(&*engine, run, &mut *face, streams, &mut signals).await.map(|(exit, _)| exit)
+    let ran = headless::run(&*engine, run, &mut *face, streams, &mut signals).await.map(|(exit, _)| exit);
+    drop(engine);
+    let recorded = setup.finish_recording().await;
+    // What the run came to is more than what became of its recording.
+    let exit = ran?;
+    recorded.map(|()| exit)
 }
 
 fn face(run: &RunArguments) -> Box<dyn Face> {

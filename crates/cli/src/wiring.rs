@@ -7,6 +7,7 @@
 mod confinement;
 mod places;
 mod providers;
+mod recording;
 mod rules;
 mod toolbox;
 
@@ -17,7 +18,8 @@ use std::time::Duration;
 
 use rein_config::{Durability, Environment, Flag, LoadRequest, Loaded, MANAGED_FILE, Source};
 use rein_engine::{Engine, EngineOptions, EngineSettings, FileSystemPaths};
-use rein_http::{CancellationToken, Client, ClientOptions, ProxyMode};
+use rein_http::{CancellationToken, Client, ClientOptions, ProxyMode, Recorder};
+use rein_llm::retry::Patience;
 use rein_llm::{Catalog, ErrorKind, ModelError, ModelInfo, Models, ModelsOptions, Prices, ProviderConfig};
 use rein_permission::{Layer, Policy, Presence, Rule};
 use rein_protocol::{Mode, ModelRef, Service};
@@ -29,6 +31,7 @@ use crate::error::CommandError;
 use crate::terminal::{Target, neutralise};
 pub(crate) use confinement::preference;
 pub use places::{Places, resolved};
+pub use recording::{RecordPlan, RecordedRun, SessionAge, today};
 pub(crate) use toolbox::own as own_tools;
 
 /// The runtime for everything that waits.
@@ -47,6 +50,8 @@ pub struct Setup {
     flags: Vec<Flag>,
     rules: Vec<Rule>,
     store: Option<Store>,
+    plan: Option<RecordPlan>,
+    recorder: Option<Recorder>,
 }
 
 impl Setup {
@@ -59,9 +64,9 @@ impl Setup {
 
     /// The same arguments, with the settings of another directory.
     pub fn moved_to(self, directory: &Path) -> Result<Self, CommandError> {
-        let store = self.store;
+        let (store, plan) = (self.store, self.plan);
         let moved = Self::load_at(Places::at(directory)?, self.flags, self.rules)?;
-        Ok(Self { store, ..moved })
+        Ok(Self { store, plan, ..moved })
     }
 
     /// Where rein works and keeps its files.
@@ -124,7 +129,7 @@ impl Setup {
         let catalog = providers::catalog(&self.loaded.settings.provider)?;
         providers::check_addresses(&catalog, |name| variable(&self.places.environment, name))?;
         providers::hide_keys(&catalog, |name| self.places.environment.get(name).map(ToOwned::to_owned));
-        let models = self.models(catalog)?;
+        let models = self.models(catalog.clone())?;
         let configured = self.loaded.settings.model.as_ref().map(ToString::to_string);
         // Whatever a rein that was killed left running is ended while the model is chosen.
         let sweeping = tokio::task::spawn_blocking(rein_sandbox::end_orphans);
@@ -136,6 +141,8 @@ impl Setup {
         if let Err(error) = sweeping.await {
             tracing::debug!(%error, "orphaned processes were not looked for");
         }
+        self.begin_recording(&models, &catalog, model.as_ref().or(had))?;
+        let models = if self.recorder.is_some() { self.models(catalog)? } else { models };
         let store = self.store().await?;
         let (settings, home) = (self.loaded.settings.sandbox.clone(), self.home());
         let tried =
@@ -173,7 +180,7 @@ impl Setup {
             forms: rules::read_form,
         };
         let loaded = rein_config::load(&request).map_err(wrong_settings)?;
-        Ok(Self { places, loaded, flags, rules, store: None })
+        Ok(Self { places, loaded, flags, rules, store: None, plan: None, recorder: None })
     }
 
     /// The sessions on disk, as they were recorded.
@@ -216,11 +223,17 @@ impl Setup {
         let network = &self.loaded.settings.network;
         let client = Client::new(self.client())
             .map_err(|error| CommandError::usage("the network settings cannot be used").caused_by(error))?;
+        let client = match &self.recorder {
+            Some(recorder) => client.recorded(recorder.clone()),
+            None => client,
+        };
         // Left alone, the limit depends on where the server is.
         let origin = self.loaded.origins.get("network.idle_timeout");
         let set = origin.is_some_and(|origin| origin.source != Source::Default);
         let options = ModelsOptions {
             idle_timeout: set.then(|| seconds(network.idle_timeout)),
+            // Nobody is there to decide whether to wait for long.
+            patience: Patience::Headless,
             ..ModelsOptions::default()
         };
         let environment = self.places.environment.clone();

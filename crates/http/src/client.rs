@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::HttpError;
 use crate::failure::{self, Destination};
+use crate::record::{Player, Recorder};
 use crate::request::{Request, host_of};
 use crate::response::Response;
 use crate::transport::{Transports, is_loopback, proxy_for};
@@ -68,6 +69,18 @@ impl Default for ClientOptions {
 #[derive(Debug, Clone)]
 pub struct Client {
     shared: Arc<Shared>,
+    tap: Tap,
+}
+
+/// What stands between a client and the network.
+#[derive(Debug, Clone)]
+enum Tap {
+    /// Nothing.
+    Open,
+    /// Somebody who writes down what passes.
+    Recorded(Recorder),
+    /// Somebody who answers instead.
+    Played(Arc<Player>),
 }
 
 #[derive(Debug)]
@@ -84,11 +97,42 @@ impl Client {
             return Err(HttpError::InvalidHeader { name: "user-agent".to_owned() });
         }
         let authorities = options.certificate_file.as_ref().map(read_authorities).transpose()?;
-        Ok(Self { shared: Arc::new(Shared { options, authorities, transports: Transports::default() }) })
+        let shared = Shared { options, authorities, transports: Transports::default() };
+        Ok(Self { shared: Arc::new(shared), tap: Tap::Open })
+    }
+
+    /// The client, with everything that it sends and receives recorded.
+    #[must_use]
+    pub fn recorded(self, recorder: Recorder) -> Self {
+        Self { tap: Tap::Recorded(recorder), ..self }
+    }
+
+    /// The client, answered from a recording: it opens no socket.
+    #[must_use]
+    pub fn played(self, player: Arc<Player>) -> Self {
+        Self { tap: Tap::Played(player), ..self }
     }
 
     /// Sends a request and waits for the head of the answer, whatever its status.
     pub async fn send(&self, request: Request, cancel: &CancellationToken) -> Result<Response, HttpError> {
+        match &self.tap {
+            Tap::Open => self.send_out(request, cancel).await,
+            Tap::Played(player) => Response::played(player.answer(&request)?, &request, cancel.clone()),
+            Tap::Recorded(recorder) => {
+                let mut tape = recorder.request(&request).await;
+                tape.ready().await;
+                match self.send_out(request, cancel).await {
+                    Ok(response) => Ok(response.recorded(tape)),
+                    Err(error) => {
+                        tape.fail(&error);
+                        Err(error)
+                    }
+                }
+            }
+        }
+    }
+
+    async fn send_out(&self, request: Request, cancel: &CancellationToken) -> Result<Response, HttpError> {
         let options = &self.shared.options;
         let destination = Destination {
             host: host_of(&request.url),

@@ -128,6 +128,20 @@ pub enum HttpError {
         /// What is wrong with it and where.
         detail: String,
     },
+    /// A recording has no answer to this.
+    #[error("the recording has no answer: {detail}")]
+    Replay {
+        /// Why not.
+        detail: String,
+    },
+    /// The file of a recording cannot be written or read.
+    #[error("the recording {} cannot be used: {reason}", .path.display())]
+    RecordFile {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
     /// No loopback port could be opened.
     #[error("no port on 127.0.0.1 could be opened: {detail}; check that this system allows loopback sockets")]
     Listen {

@@ -9,7 +9,8 @@
 //!
 //! Layout: [`client`] sends; [`request`] and [`response`] are what goes out
 //! and comes back; [`error`] names every way it can fail; [`sse`] frames event
-//! streams without any I/O; [`replay`] serves recorded exchanges on loopback.
+//! streams without any I/O; [`record`] writes exchanges to a file and plays them
+//! back without a network; [`replay`] serves exchanges on loopback.
 
 mod address;
 pub mod client;
@@ -17,6 +18,7 @@ pub mod error;
 mod failure;
 pub mod fetch;
 pub mod guard;
+pub mod record;
 pub mod replay;
 pub mod request;
 pub mod response;
@@ -27,6 +29,7 @@ pub use client::{Client, ClientOptions, ProxyMode, Reach};
 pub use error::HttpError;
 pub use fetch::{Ending, FetchError, FetchOptions, Fetched, Fetcher, Page};
 pub use guard::{Guard, Refusal};
+pub use record::{Divergence, Player, Recorder};
 pub use request::{Method, Request};
 pub use reqwest::Url;
 pub use response::{BodyEnd, Headers, Response};

@@ -10,6 +10,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::HttpError;
 use crate::failure;
+use crate::record::Tape;
+use crate::record::player::Answer;
+use crate::request::{Request, host_of};
 
 /// Headers in the order they came; names in lower case.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -54,10 +57,18 @@ pub struct Response {
     pub status: u16,
     /// The headers.
     pub headers: Headers,
-    inner: reqwest::Response,
+    body: Body,
     host: String,
     idle_timeout: Duration,
     cancel: CancellationToken,
+    tape: Option<Tape>,
+}
+
+/// Where a body comes from.
+#[derive(Debug)]
+enum Body {
+    Network(reqwest::Response),
+    Recording(Answer),
 }
 
 impl Response {
@@ -72,16 +83,55 @@ impl Response {
             .iter()
             .map(|(name, value)| (name.as_str(), String::from_utf8_lossy(value.as_bytes())))
             .collect();
-        Self { status: inner.status().as_u16(), headers, inner, host, idle_timeout, cancel }
+        let status = inner.status().as_u16();
+        Self { status, headers, body: Body::Network(inner), host, idle_timeout, cancel, tape: None }
+    }
+
+    /// An answer from a recording.
+    pub(crate) fn played(
+        answer: Answer,
+        request: &Request,
+        cancel: CancellationToken,
+    ) -> Result<Self, HttpError> {
+        let (status, headers) = answer.head(request)?;
+        let (body, host) = (Body::Recording(answer), host_of(&request.url));
+        Ok(Self { status, headers, body, host, idle_timeout: Duration::ZERO, cancel, tape: None })
+    }
+
+    /// The answer, written down as it is read.
+    pub(crate) fn recorded(mut self, mut tape: Tape) -> Self {
+        tape.head(self.status, &self.headers);
+        self.tape = Some(tape);
+        self
     }
 
     /// The next bytes of the body; nothing at its end. May be called again
     /// after [`HttpError::Stalled`] to go on waiting.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, HttpError> {
+        if let Some(tape) = &mut self.tape {
+            tape.ready().await;
+        }
+        let read = self.read().await;
+        if let Some(tape) = &mut self.tape {
+            match &read {
+                Ok(Some(bytes)) => tape.chunk(bytes),
+                Ok(None) => tape.end(),
+                Err(error) => tape.fail(error),
+            }
+        }
+        read
+    }
+
+    async fn read(&mut self) -> Result<Option<Bytes>, HttpError> {
+        let network = match &mut self.body {
+            Body::Network(network) => network,
+            Body::Recording(_) if self.cancel.is_cancelled() => return Err(HttpError::Cancelled),
+            Body::Recording(answer) => return answer.chunk(&self.host),
+        };
         tokio::select! {
             biased;
             () = self.cancel.cancelled() => Err(HttpError::Cancelled),
-            read = tokio::time::timeout(self.idle_timeout, self.inner.chunk()) => match read {
+            read = tokio::time::timeout(self.idle_timeout, network.chunk()) => match read {
                 Ok(Ok(bytes)) => Ok(bytes),
                 Ok(Err(error)) => Err(failure::of_body(error, &self.host)),
                 Err(_) => Err(HttpError::Stalled { host: self.host.clone(), after: self.idle_timeout }),

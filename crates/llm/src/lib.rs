@@ -19,6 +19,7 @@ pub mod choose;
 pub mod discovery;
 pub mod error;
 pub mod event;
+mod guard;
 pub mod models;
 pub mod request;
 pub mod retry;

@@ -16,7 +16,9 @@ use secrecy::SecretString;
 use crate::catalog::{self, Access, AccessScheme, Catalog, Limits, Prices, Provider, Quirks};
 use crate::discovery::{self, LocalServer};
 use crate::error::{Advice, ErrorKind, ModelError, classify};
+use crate::guard::Guard;
 use crate::request::ModelRequest;
+use crate::retry::Patience;
 use crate::sending::Credential;
 use crate::stream::ModelStream;
 use crate::wire::Wire;
@@ -33,17 +35,26 @@ type Environment = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 /// How models are asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelsOptions {
-    /// How long a provider may be silent. If not said, two minutes, and a
+    /// How long a provider may be silent of which the catalog does not say. If not said, two minutes, and a
     /// quarter of an hour on this machine: a local server reads a long prompt
     /// without a word.
     pub idle_timeout: Option<Duration>,
+    /// How many bytes of an answer are read at most.
+    pub longest_answer: usize,
+    /// How long a provider is waited for that asks for it.
+    pub patience: Patience,
     /// How long servers on this machine are looked for.
     pub discovery_timeout: Duration,
 }
 
 impl Default for ModelsOptions {
     fn default() -> Self {
-        Self { idle_timeout: None, discovery_timeout: Duration::from_millis(200) }
+        Self {
+            idle_timeout: None,
+            longest_answer: 64 * 1024 * 1024,
+            patience: Patience::Interactive,
+            discovery_timeout: Duration::from_millis(200),
+        }
     }
 }
 
@@ -137,22 +148,24 @@ impl Models {
     ) -> Result<ModelStream, ModelError> {
         let endpoint = self.resolve(model)?;
         let scrubber = endpoint.scrubber();
-        let refine = |error: ModelError| scrubber.clean_error(endpoint.advice.add_to(error));
+        let refine = |error: ModelError| {
+            let advised = endpoint.advice.add_to(error);
+            scrubber.clean_error(self.options.patience.judge(advised, Timestamp::now()))
+        };
         let request = if request.model == endpoint.model {
             Cow::Borrowed(request)
         } else {
             Cow::Owned(ModelRequest { model: endpoint.model.clone(), ..request.clone() })
         };
         let encoded = endpoint.wire.encode(&request, &endpoint.quirks)?;
-        let outgoing = endpoint
-            .outgoing(encoded)
-            .map_err(refine)?
-            .with_idle_timeout(self.idle_timeout(&endpoint.base_url));
+        let idle_timeout = self.idle_timeout(&model.provider, &endpoint.base_url);
+        let outgoing = endpoint.outgoing(encoded).map_err(refine)?.with_idle_timeout(idle_timeout);
         let response = self.http.send(outgoing, &cancel).await.map_err(|error| refine(error.into()))?;
         if !(200..300).contains(&response.status) {
             return Err(refine(failure(response).await));
         }
-        Ok(ModelStream::new(endpoint.wire, response, scrubber, endpoint.advice))
+        let guard = Guard::new(self.options.longest_answer, idle_timeout, self.options.patience);
+        Ok(ModelStream::new(endpoint.wire, response, scrubber, endpoint.advice, guard))
     }
 
     /// The models that a provider lists.
@@ -278,10 +291,11 @@ impl Models {
         (self.environment)(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
     }
 
-    fn idle_timeout(&self, base_url: &str) -> Duration {
+    fn idle_timeout(&self, provider: &str, base_url: &str) -> Duration {
         const REMOTE: Duration = Duration::from_secs(120);
         const LOCAL: Duration = Duration::from_secs(15 * 60);
-        self.options.idle_timeout.unwrap_or(match Reach::of(base_url) {
+        let known = self.catalog.provider(provider).and_then(|provider| provider.idle_timeout);
+        known.map(Duration::from_secs).or(self.options.idle_timeout).unwrap_or(match Reach::of(base_url) {
             Reach::Loopback => LOCAL,
             Reach::Private | Reach::Public => REMOTE,
         })

@@ -7,6 +7,7 @@ use rein_http::{HttpError, Response};
 
 use crate::error::{Advice, ModelError};
 use crate::event::{ModelEvent, condense};
+use crate::guard::{Guard, Heard};
 use crate::scrub::Scrubber;
 use crate::wire::{AnswerDecoder, Wire};
 
@@ -19,6 +20,7 @@ pub struct ModelStream {
     decoder: AnswerDecoder,
     scrubber: Scrubber,
     advice: Advice,
+    guard: Guard,
     pending: Option<ModelError>,
 }
 
@@ -29,8 +31,15 @@ impl fmt::Debug for ModelStream {
 }
 
 impl ModelStream {
-    pub(crate) fn new(wire: Wire, response: Response, scrubber: Scrubber, advice: Advice) -> Self {
-        Self { response: Some(response), decoder: AnswerDecoder::new(wire), scrubber, advice, pending: None }
+    pub(crate) fn new(
+        wire: Wire,
+        response: Response,
+        scrubber: Scrubber,
+        advice: Advice,
+        guard: Guard,
+    ) -> Self {
+        let decoder = AnswerDecoder::new(wire);
+        Self { response: Some(response), decoder, scrubber, advice, guard, pending: None }
     }
 
     /// The events of the next piece that arrives, deltas of one part joined;
@@ -45,7 +54,11 @@ impl ModelStream {
             let read = response.chunk().await;
             let mut events = Vec::new();
             let result = match read {
-                Ok(Some(bytes)) => self.decoder.push(&bytes, &mut events),
+                Ok(Some(bytes)) => {
+                    let pushed = self.decoder.push(&bytes, &mut events);
+                    let heard = if events.is_empty() { Heard::Nothing } else { Heard::Words };
+                    pushed.and_then(|()| self.guard.check(bytes.len(), heard))
+                }
                 Ok(None) => {
                     self.response = None;
                     self.decoder.finish(&mut events)
@@ -67,7 +80,11 @@ impl ModelStream {
             }
             if let Err(error) = result {
                 self.response = None;
-                self.pending = Some(self.scrubber.clean_error(self.advice.add_to(error)));
+                let error = self.guard.judge(self.advice.add_to(error));
+                self.pending = Some(self.scrubber.clean_error(error));
+            }
+            if let Some(error) = self.guard.overflow(&mut events) {
+                self.pending = Some(self.guard.judge(self.advice.add_to(error)));
             }
             if !events.is_empty() {
                 return Ok(Some(condense(events)));

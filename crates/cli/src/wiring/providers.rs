@@ -89,6 +89,7 @@ fn config(
         key: settings.key.as_ref().map(secret),
         headers: settings.headers.iter().map(|(name, value)| (name.clone(), secret(value))).collect(),
         default_model: None,
+        idle_timeout: None,
         quirks: None,
         models: models.collect(),
     })

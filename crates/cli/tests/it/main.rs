@@ -10,6 +10,7 @@ mod demo;
 mod hostile;
 mod permission;
 mod permission_files;
+mod replay;
 mod sessions;
 mod stops;
 

@@ -3,5 +3,6 @@
 
 mod client;
 mod fetch;
+mod record;
 mod replay;
 mod server;

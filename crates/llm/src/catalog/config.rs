@@ -25,6 +25,8 @@ pub struct ProviderConfig {
     pub headers: BTreeMap<String, SecretString>,
     /// The model to use if none is named.
     pub default_model: Option<String>,
+    /// How many seconds it may be silent.
+    pub idle_timeout: Option<u64>,
     /// What it wants different.
     pub quirks: Option<Quirks>,
     /// Its models, or other values for those that are known.
@@ -69,6 +71,7 @@ impl Provider {
             access: Access::default(),
             account_page: None,
             local_port: None,
+            idle_timeout: None,
             default_model: None,
             quirks: Quirks::default(),
             models: Vec::new(),
@@ -110,6 +113,9 @@ impl Provider {
         }
         if let Some(quirks) = config.quirks {
             self.quirks = quirks;
+        }
+        if config.idle_timeout.is_some() {
+            self.idle_timeout = config.idle_timeout;
         }
         if config.default_model.is_some() {
             self.default_model = config.default_model;

@@ -67,6 +67,9 @@ pub struct Provider {
     /// The port on which it usually listens on this machine.
     #[serde(default)]
     pub local_port: Option<u16>,
+    /// How many seconds it may be silent, if otherwise than usual.
+    #[serde(default)]
+    pub idle_timeout: Option<u64>,
     /// The model to use if none is named.
     #[serde(default)]
     pub default_model: Option<String>,

@@ -37,6 +37,7 @@ pub fn classify(status: Option<u16>, headers: &Headers, body: &str, now: Timesta
         message: message(&said, effective, headers),
         status: http_status.or(said.status),
         retry_after: if kind.retryable() { retry_after } else { None },
+        longest_wait: retry::LONGEST_WAIT,
         hint: None,
         request_id: request_id(&said, headers),
     }
@@ -341,6 +342,7 @@ mod tests {
             message: "You have exceeded the rate limit.".to_owned(),
             status: Some(429),
             retry_after: Some(std::time::Duration::from_secs(1)),
+            longest_wait: retry::LONGEST_WAIT,
             hint: None,
             request_id: Some("req_1".to_owned()),
         };

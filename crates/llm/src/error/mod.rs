@@ -103,6 +103,8 @@ pub struct ModelError {
     pub status: Option<u16>,
     /// How long the provider wants not to be asked.
     pub retry_after: Option<Duration>,
+    /// The longest wait after which the same request is tried again by itself.
+    pub longest_wait: Duration,
     /// What to do about it.
     pub hint: Option<String>,
     /// The provider's name for the request, for its support.
@@ -112,7 +114,15 @@ pub struct ModelError {
 impl ModelError {
     /// An error of a kind, in words.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), status: None, retry_after: None, hint: None, request_id: None }
+        Self {
+            kind,
+            message: message.into(),
+            status: None,
+            retry_after: None,
+            longest_wait: retry::LONGEST_WAIT,
+            hint: None,
+            request_id: None,
+        }
     }
 
     /// With what to do about it.
@@ -126,7 +136,7 @@ impl ModelError {
     /// succeed, and not only after a wait that nobody sits through.
     #[must_use]
     pub fn retryable(&self) -> bool {
-        self.kind.retryable() && self.retry_after.is_none_or(|wait| wait <= retry::LONGEST_WAIT)
+        self.kind.retryable() && self.retry_after.is_none_or(|wait| wait <= self.longest_wait)
     }
 }
 
@@ -148,6 +158,8 @@ impl From<HttpError> for ModelError {
             | HttpError::CertificateFile { .. }
             | HttpError::Setup { .. }
             | HttpError::Recording { .. }
+            | HttpError::Replay { .. }
+            | HttpError::RecordFile { .. }
             | HttpError::Listen { .. } => ErrorKind::Other,
         };
         Self::new(kind, error.to_string())

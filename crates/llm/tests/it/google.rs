@@ -38,7 +38,8 @@ async fn a_conversation_with_signatures_and_calls_goes_round() {
     };
     let (events, error) = ask(&request(vec![user("Read both")])).await;
     assert_eq!((error, events.last()), (None, Some(&ModelEvent::Finished(Finish::ToolCalls))));
-    let counted = Usage { input: 40, output: 20, reasoning: 0, cache_read: 60, cache_write: 0 };
+    let counted =
+        Usage { input: 40, output: 20, reasoning: 0, cache_read: 60, cache_write: 0, cache_write_hour: 0 };
     assert!(events.contains(&ModelEvent::Usage(counted)), "{events:?}");
     let mut messages = answered(user("Read both"), answer(&model(), &events));
     let (events, error) = ask(&request(messages.clone())).await;

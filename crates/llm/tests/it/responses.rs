@@ -137,7 +137,8 @@ async fn a_conversation_with_sealed_reasoning_and_calls_goes_round() {
     let first = request(vec![user("Read both")]);
     let (events, error) = collect(models.stream(&model, &first, CancellationToken::new()).await).await;
     assert_eq!((error, events.last()), (None, Some(&ModelEvent::Finished(Finish::ToolCalls))));
-    let counted = Usage { input: 40, output: 20, reasoning: 0, cache_read: 60, cache_write: 0 };
+    let counted =
+        Usage { input: 40, output: 20, reasoning: 0, cache_read: 60, cache_write: 0, cache_write_hour: 0 };
     assert!(events.contains(&ModelEvent::Usage(counted)), "{events:?}");
     let second = request(answered(user("Read both"), answer(&model, &events)));
     let (events, error) = collect(models.stream(&model, &second, CancellationToken::new()).await).await;

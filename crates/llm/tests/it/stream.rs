@@ -84,6 +84,7 @@ async fn an_error_says_what_the_provider_said_without_the_key_it_echoes() {
         message: "Incorrect API key provided: ***.".to_owned(),
         status: Some(401),
         retry_after: None,
+        longest_wait: rein_llm::retry::LONGEST_WAIT,
         hint: Some("check the key in OPENAI_API_KEY (keys: https://platform.openai.com/api-keys)".to_owned()),
         request_id: Some("req_7".to_owned()),
     };
@@ -190,7 +191,7 @@ async fn a_silent_stream_stalls_and_a_cancelled_one_ends() {
             stream.read_to_end(&mut Vec::new()).await.unwrap();
         }
     });
-    let options = ModelsOptions { idle_timeout: Some(Duration::from_millis(50)), ..ModelsOptions::default() };
+    let options = ModelsOptions { idle_timeout: Some(Duration::from_secs(1)), ..ModelsOptions::default() };
     let hasty = models(Catalog::bundled(), &[("OPENAI_BASE_URL", &url)]).with_options(options);
     let stream = hasty.stream(&model(), &request(), CancellationToken::new()).await.unwrap();
     let (events, error) = collect(stream).await;

@@ -38,6 +38,7 @@ impl Counts {
             reasoning: self.thoughts.unwrap_or(0),
             cache_read: cached,
             cache_write: 0,
+            cache_write_hour: 0,
         })
     }
 }
