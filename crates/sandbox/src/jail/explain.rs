@@ -68,7 +68,8 @@ fn of_line(jail: &Jail, line: &str) -> Option<Refusal> {
             if says(READING) && is_hidden(jail, &path) {
                 return Some(Refusal::Read(path));
             }
-            if refuses_write(jail, &path) && (contains(line, "read-only file system") || names_a_change(line))
+            let refused = says(WRITING) && refuses_write(jail, &path);
+            if refused && (contains(line, "read-only file system") || names_a_change(line))
             {
                 return Some(Refusal::Write(path));
             }
