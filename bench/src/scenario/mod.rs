@@ -6,6 +6,7 @@
 
 mod answer;
 mod codec;
+mod confine;
 mod judge;
 mod output;
 mod resume;
@@ -77,6 +78,12 @@ pub const ALL: &[Scenario] = &[
         about: "one bash call that prints 1 GB; only with --large",
         cost: Cost::Large,
         measure: output::measure_large,
+    },
+    Scenario {
+        name: confine::NAME,
+        about: "`true` bare, under the helper and in jails; 1 000 of them leave nothing behind",
+        cost: Cost::Usual,
+        measure: confine::measure,
     },
     Scenario {
         name: judge::NAME,

@@ -74,6 +74,10 @@ pub struct RunArguments {
     #[arg(short, long, value_name = "MODEL", help_heading = "Run")]
     pub model: Option<String>,
 
+    /// A picture that goes with the prompt: PNG, JPEG, WebP or GIF; can be given several times
+    #[arg(long, value_name = "FILE", help_heading = "Run")]
+    pub image: Vec<PathBuf>,
+
     /// Stop after so many calls of the model; 0 for no cap [default: from the settings]
     #[arg(long, value_name = "N", help_heading = "Run")]
     pub max_steps: Option<u32>,

@@ -82,7 +82,7 @@ async fn play(
         mode: Some(mode),
         ..OpenSession::default()
     };
-    let prompt = Run { open, prompt: run.prompt.clone(), asks: Asks::Unexpected };
+    let prompt = Run { open, prompt: run.prompt.clone(), pictures: Vec::new(), asks: Asks::Unexpected };
     let (exit, _) = headless::run(&*engine, prompt, &mut Silent, streams, &mut signals).await?;
     if let Exit::Interrupted(_) = exit {
         return Ok(exit);

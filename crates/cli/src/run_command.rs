@@ -34,6 +34,9 @@ fn begin(run: RunArguments, shared: &SharedArguments) -> Result<Exit, CommandErr
         return Err(CommandError::usage("there is no prompt: it was neither given nor piped in")
             .hint("rein -p 'what does this project do?'"));
     }
+    if !run.image.is_empty() && prompt.is_none() {
+        return Err(CommandError::usage("--image goes with a prompt, and there is none"));
+    }
     let setup = Setup::load(shared, &run)?;
     let runtime = wiring::runtime()?;
     let exit = runtime.block_on(run_in(setup, run, shared, prompt));
@@ -80,7 +83,8 @@ async fn run_in(
         CommandError::failure("a thread for the output cannot be started").caused_by(error)
     })?;
     let mut face = face(&run);
-    let run = Run { open, prompt, asks: Asks::Unexpected };
+    let pictures = setup.pictures(&run.image).await?;
+    let run = Run { open, prompt, pictures, asks: Asks::Unexpected };
     let ran = headless::run(&*engine, run, &mut *face, streams, &mut signals).await.map(|(exit, _)| exit);
     drop(engine);
     let recorded = setup.finish_recording().await;

@@ -22,9 +22,9 @@ use rein_http::{CancellationToken, Client, ClientOptions, ProxyMode, Recorder};
 use rein_llm::retry::Patience;
 use rein_llm::{Catalog, ErrorKind, ModelError, ModelInfo, Models, ModelsOptions, Prices, ProviderConfig};
 use rein_permission::{Layer, Policy, Presence, Rule};
-use rein_protocol::{Mode, ModelRef, Service};
+use rein_protocol::{Content, Mode, ModelRef, Service};
 use rein_store::{SalvageReport, Store, StoreOptions};
-use rein_tools::Registry;
+use rein_tools::{Picture, Registry, picture};
 
 use crate::args::{RunArguments, SharedArguments};
 use crate::error::CommandError;
@@ -196,6 +196,24 @@ impl Setup {
         let store = open_store(options).await?;
         self.store = Some(store.clone());
         Ok(store)
+    }
+
+    /// Pictures in files, made fit for models and kept.
+    pub async fn pictures(&mut self, files: &[PathBuf]) -> Result<Vec<Content>, CommandError> {
+        let mut content = Vec::with_capacity(files.len());
+        for file in files {
+            let wrong = || CommandError::usage(format!("{} cannot be sent as a picture", file.display()));
+            let bytes = tokio::fs::read(file).await.map_err(|error| wrong().caused_by(error))?;
+            let prepared =
+                tokio::task::spawn_blocking(|| picture::prepare(bytes, picture::Limits::default()));
+            let prepared = prepared.await.map_err(|error| wrong().caused_by(error))?;
+            let Picture { media_type, bytes } = prepared.map_err(|error| wrong().caused_by(error))?;
+            let kept = self.store().await?.put_blob(bytes).await;
+            let blob =
+                kept.map_err(|error| CommandError::failure("a picture was not kept").caused_by(error))?;
+            content.push(Content::Image { media_type: media_type.to_owned(), blob });
+        }
+        Ok(content)
     }
 
     fn client(&self) -> ClientOptions {

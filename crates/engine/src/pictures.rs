@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 use rein_llm::{ImageSupport as Takes, Models};
-use rein_protocol::{BlobId, Content, Message, ModelRef};
+use rein_protocol::{BlobId, Content, Message, ModelRef, ServiceError};
 use rein_store::Store;
 use rein_tools::{ImageSupport, Picture};
 
@@ -90,7 +90,17 @@ pub(crate) fn in_results(models: &Models, model: &ModelRef) -> ImageSupport {
     }
 }
 
+/// Refuses pictures for a model that cannot look at them, before anything is sent.
+pub(crate) fn check(models: &Models, model: &ModelRef, content: &[Content]) -> Result<(), ServiceError> {
+    let shown = content.iter().any(|content| matches!(content, Content::Image { .. }));
+    if shown && takes(models, model) == Takes::No {
+        let message = format!("{model} cannot look at pictures; choose another model or leave them out");
+        return Err(ServiceError::Invalid { message });
+    }
+    Ok(())
+}
+
 /// Whether a model takes pictures at all.
-pub(crate) fn takes(models: &Models, model: &ModelRef) -> Takes {
+fn takes(models: &Models, model: &ModelRef) -> Takes {
     models.resolve(model).map_or(Takes::No, |endpoint| endpoint.quirks.images)
 }

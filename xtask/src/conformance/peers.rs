@@ -8,8 +8,7 @@ use super::{command_cases, error_cases};
 use crate::probe::{self, Failure};
 
 /// Areas whose subject is not built, with the operation that it will be.
-const LATER: [(&str, &str); 7] = [
-    ("apply-patch", "patch.apply"),
+const LATER: [(&str, &str); 6] = [
     ("context-threshold", "context.overflow"),
     ("dialect-parse", "dialect.parse"),
     ("edit-blocks", "edit blocks in text"),
@@ -34,6 +33,10 @@ pub fn run(case: &PeerCase) -> Verdict {
         ("permission-eval", _) => not_applicable("another language of rules"),
         ("arity" | "bash-scan" | "safe-commands", _) => command_cases::run(case),
         ("edit-replace", _) => edit(case),
+        ("apply-patch", "apply") => patch(case),
+        ("apply-patch", _) => {
+            not_applicable("a piece of another implementation, or another format of differences")
+        }
         ("truncate", _) => truncate(case),
         ("overflow-errors" | "retry-delay", _) => error_cases::run(case),
         ("glob-ignore" | "read-tool", _) => not_applicable("a tool with files, not a pure function"),
@@ -94,6 +97,17 @@ fn evaluate(case: &PeerCase) -> Verdict {
     let input =
         json!({"permission": case.input["action"], "pattern": case.input["resource"], "rulesets": lists});
     ask("permission.evaluate", &input, |found| same(&found?["action"], &case.expect["effect"]))
+}
+
+fn patch(case: &PeerCase) -> Verdict {
+    let expected = &case.expect["files"];
+    let declined = case.expect.get("error").is_some() || case.expect.get("error_contains").is_some();
+    ask("patch.apply", &case.input, |found| match (found, declined) {
+        (Err(_), true) => Ok(()),
+        (Err(error), false) => Err(format!("ours:   {error}\ntheirs: {}", shortened(expected))),
+        (Ok(value), true) => Err(format!("ours:   {}\ntheirs: declined", shortened(&value["files"]))),
+        (Ok(value), false) => same(&value["files"], expected),
+    })
 }
 
 fn edit(case: &PeerCase) -> Verdict {

@@ -92,6 +92,7 @@ fn dispatch(op: &str, input: &Value) -> Answer {
         "shell.analyze" => shell::analysis(input),
         "truncate" => tools::truncate(input),
         "edit.replace" => tools::replace(input),
+        "patch.apply" => tools::patch(input),
         "error.classify" => llm::classify(input),
         "retry.delay" => llm::delay(input),
         "wire.encode" => llm::encode(input),

@@ -1,5 +1,8 @@
 //! Operations of the tools crate.
 
+use std::collections::BTreeMap;
+
+use rein_tools::apply_patch;
 use rein_tools::bound::{self, Keep};
 use rein_tools::edit::{self, ReplaceAll};
 use serde::Deserialize;
@@ -62,6 +65,18 @@ pub fn replace(input: &Value) -> Answer {
     Ok(json!({ "content": content }))
 }
 
+/// `patch.apply`.
+pub fn patch(input: &Value) -> Answer {
+    #[derive(Deserialize)]
+    struct Input {
+        files: BTreeMap<String, String>,
+        patch: String,
+    }
+    let input: Input = typed(input)?;
+    let files = apply_patch::apply(&input.files, &input.patch).map_err(Failure::wrong)?;
+    Ok(json!({ "files": files }))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::call;
@@ -75,6 +90,16 @@ mod tests {
         assert_eq!((&cut("head")["text"], &cut("head")["removed_lines"]), (&json!("a"), &json!(2)));
         assert_eq!(cut("tail")["truncated"], true);
         assert!(call("truncate", &json!({"text": "a", "keep": "nothing"})).is_err());
+    }
+
+    #[test]
+    fn a_patch_is_applied_whole_or_declined() {
+        let patch = |line: &str| {
+            let patch = format!("*** Begin Patch\n*** Update File: a\n@@\n-{line}\n+new\n*** End Patch");
+            call("patch.apply", &json!({"files": {"a": "old\n"}, "patch": patch}))
+        };
+        assert_eq!(patch("old"), Ok(json!({"files": {"a": "new\n"}})));
+        assert!(matches!(patch("other"), Err(Failure::Wrong(_))));
     }
 
     #[test]

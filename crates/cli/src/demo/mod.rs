@@ -101,7 +101,12 @@ async fn play(
     })?;
     let open =
         OpenSession { workspace: Some(scratch.project()), model: Some(model), ..OpenSession::default() };
-    let run = Run { open, prompt: Some(PROMPT.to_owned()), asks: Asks::AllowedOnce(reading_time) };
+    let run = Run {
+        open,
+        prompt: Some(PROMPT.to_owned()),
+        pictures: Vec::new(),
+        asks: Asks::AllowedOnce(reading_time),
+    };
     let mut narrator = Narrator::new(ink, scratch.project());
     let (exit, result) = headless::run(&*engine, run, &mut narrator, streams, &mut signals).await?;
     if exit == Exit::Success && result.exit_code != Exit::Success {

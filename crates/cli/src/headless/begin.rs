@@ -4,8 +4,8 @@ use futures_util::stream;
 use rein_protocol::message::AssistantPart;
 use rein_protocol::transcript::{Item, Transcript};
 use rein_protocol::{
-    CallStatus, Cost, Delivery, Entry, EntryBody, Event, EventBody, EventStream, Prompt, Service, SessionId,
-    SessionInfo, Snapshot, StopReason, TurnId,
+    CallStatus, Content, Cost, Delivery, Entry, EntryBody, Event, EventBody, EventStream, Prompt, Service,
+    SessionId, SessionInfo, Snapshot, StopReason, TurnId,
 };
 
 use super::tally::{Tally, breaks_off};
@@ -29,11 +29,14 @@ pub(super) async fn begin(
     service: &dyn Service,
     info: &SessionInfo,
     prompt: Option<String>,
+    pictures: Vec<Content>,
 ) -> Result<Begun, CommandError> {
     let events = service.subscribe(&info.id, info.seq).await?;
     if let Some(text) = prompt {
         // What was said before is of no interest, and may be long.
-        let turn = service.prompt(&info.id, Prompt::text(text)).await?;
+        let mut prompt = Prompt::text(text);
+        prompt.content.extend(pictures);
+        let turn = service.prompt(&info.id, prompt).await?;
         return Ok(Begun { tally: Tally::new(turn.clone(), info.model.clone()), turn, events });
     }
     let snapshot = service.get(&info.id).await?;

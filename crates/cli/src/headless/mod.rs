@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt;
 use futures_util::stream::ReadyChunks;
 use rein_protocol::{
-    Answer, Ask, EntryBody, Event, EventBody, EventStream, OpenSession, Reply, Service, SessionId,
+    Answer, Ask, Content, EntryBody, Event, EventBody, EventStream, OpenSession, Reply, Service, SessionId,
 };
 
 pub use face::{Face, STOPPING};
@@ -43,6 +43,8 @@ pub struct Run {
     pub open: OpenSession,
     /// The prompt; without one, what had been broken off is gone on with.
     pub prompt: Option<String>,
+    /// Pictures that go with it.
+    pub pictures: Vec<Content>,
     /// What happens to asks.
     pub asks: Asks,
 }
@@ -69,7 +71,7 @@ pub async fn run(
 ) -> Result<(Exit, RunResult), CommandError> {
     let begun = Instant::now();
     let info = service.open(run.open.clone()).await?;
-    let followed = match begin::begin(service, &info, run.prompt).await {
+    let followed = match begin::begin(service, &info, run.prompt, run.pictures).await {
         Ok(Begun { tally, turn, events }) => {
             let mut pending = Printed::default();
             face.begin(&info, &turn, &mut pending);

@@ -245,11 +245,11 @@ impl Actor {
         if prompt.content.iter().all(is_blank) {
             return Err(ServiceError::Invalid { message: "the prompt is empty".to_owned() });
         }
-        if self.model.is_none() {
-            return Err(ServiceError::Model {
-                message: "the session has no model; choose one first".to_owned(),
-            });
-        }
+        let Some(model) = &self.model else {
+            let message = "the session has no model; choose one first".to_owned();
+            return Err(ServiceError::Model { message });
+        };
+        crate::pictures::check(&self.parts.models, model, &prompt.content)?;
         if let Activity::Running { turn, .. } = &self.activity {
             let turn = match prompt.delivery {
                 Delivery::Steer if !self.is_interrupted() => turn.clone(),
