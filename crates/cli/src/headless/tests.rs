@@ -45,12 +45,12 @@ struct Ran {
 
 fn prompted(text: &str) -> Run {
     let open = OpenSession { workspace: Some("/project".into()), ..OpenSession::default() };
-    Run { open, prompt: Some(text.to_owned()), asks: Asks::Unexpected }
+    Run { open, prompt: Some(text.to_owned()), pictures: Vec::new(), asks: Asks::Unexpected }
 }
 
 fn resumed(session: &SessionId, prompt: Option<&str>) -> Run {
     let open = OpenSession { session: Some(session.clone()), ..OpenSession::default() };
-    Run { open, prompt: prompt.map(str::to_owned), asks: Asks::Unexpected }
+    Run { open, prompt: prompt.map(str::to_owned), pictures: Vec::new(), asks: Asks::Unexpected }
 }
 
 fn text_face() -> Text {
