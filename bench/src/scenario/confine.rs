@@ -53,6 +53,12 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>, BenchError> {
     Ok(rows)
 }
 
+/// Milliseconds.
+fn mean(samples: &[Sample]) -> f64 {
+    let all: f64 = samples.iter().map(|sample| sample.wall_ms).sum();
+    all / samples.len().max(1) as f64
+}
+
 async fn samples(workspace: &Path, jail: Option<Arc<Jail>>) -> Result<Vec<Sample>, BenchError> {
     once(workspace, jail.clone()).await?;
     let mut samples = Vec::with_capacity(RUNS);
