@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rein_config::{Durability, Environment, Flag, LoadRequest, Loaded, MANAGED_FILE, Source};
-use rein_engine::{Engine, EngineOptions, EngineSettings, FileSystemPaths};
+use rein_engine::{Commands, Engine, EngineOptions, EngineSettings, FileSystemPaths};
 use rein_http::{CancellationToken, Client, ClientOptions, ProxyMode, Recorder};
 use rein_llm::retry::Patience;
 use rein_llm::{Catalog, ErrorKind, ModelError, ModelInfo, Models, ModelsOptions, Prices, ProviderConfig};
@@ -144,11 +144,7 @@ impl Setup {
         self.begin_recording(&models, &catalog, model.as_ref().or(had))?;
         let models = if self.recorder.is_some() { self.models(catalog)? } else { models };
         let store = self.store().await?;
-        let (settings, home) = (self.loaded.settings.sandbox.clone(), self.home());
-        let tried =
-            tokio::task::spawn_blocking(move || confinement::commands(&settings, home.as_deref())).await;
-        let commands =
-            tried.map_err(|error| CommandError::failure("the sandbox was not tried").caused_by(error))??;
+        let commands = self.commands().await?;
         let mut options = self.options(store, models);
         options.tools = Arc::new(self.tools().await?);
         options.layers.extend(confinement::refusing(&self.loaded.settings.sandbox));
@@ -226,6 +222,13 @@ impl Setup {
             },
             ..ClientOptions::default()
         }
+    }
+
+    /// How commands are confined here; tried out on a thread of its own.
+    async fn commands(&self) -> Result<Commands, CommandError> {
+        let (settings, home) = (self.loaded.settings.sandbox.clone(), self.home());
+        let tried = tokio::task::spawn_blocking(move || confinement::commands(&settings, home.as_deref()));
+        tried.await.map_err(|error| CommandError::failure("the sandbox was not tried").caused_by(error))?
     }
 
     async fn tools(&self) -> Result<Registry, CommandError> {

@@ -274,8 +274,9 @@ fn killed_again_and_again_until_it_is_done() {
 
 #[test]
 fn killed_after_an_effect_and_before_its_result_is_recorded() {
-    // The command does its work and then kills the process that started it.
-    let command = "echo one >> log; [ -e killed ] || { touch killed; kill -9 $PPID; sleep 1000; }";
+    // The command does its work and then kills rein, whose child its helper is.
+    let command = "echo one >> log; [ -e killed ] || \
+                   { touch killed; kill -9 $(ps -o ppid= -p $PPID); sleep 1000; }";
     let script = Script::reply_with(move |request| {
         let results = request.tool_results();
         match results.last() {
@@ -288,7 +289,9 @@ fn killed_after_an_effect_and_before_its_result_is_recorded() {
         }
     });
     let (project, server) = (Project::new(), ModelServer::start_blocking(script));
-    let killed = asking(&project, &server).args(["-p", "log it", "--mode", "free"]).run();
+    let killed = asking(&project, &server)
+        .args(["-p", "log it", "--mode", "free", "--config", "sandbox.confine=off"])
+        .run();
     assert_eq!(killed.signal, Some(9), "{killed}");
     let (session, broken) = session(&project);
     assert!(broken);

@@ -54,10 +54,16 @@ fn a_denial_beats_the_mode() {
 }
 
 #[test]
-fn mode_write_edits_and_runs_no_code_of_the_project() {
-    let turns = [edit(), command("mkdir made && touch made/x"), command("sh ./new.txt"), Turn::text("Half.")];
-    let (project, server) = (Project::new(), server(turns));
-    let output = asking(&project, &server).args(["-p", "go", "--mode", "write"]).run();
+fn mode_write_runs_code_of_the_project_only_where_it_is_confined() {
+    let turns =
+        || [edit(), command("mkdir made && touch made/x"), command("sh ./new.txt"), Turn::text("Half.")];
+    let (project, model) = (Project::new(), server(turns()));
+    let output = asking(&project, &model).args(["-p", "go", "--mode", "write"]).run();
+    output.assert_code(0);
+    assert!(output.stderr.contains("→ $ sh ./new.txt"), "{output}");
+    let (project, model) = (Project::new(), server(turns()));
+    let unconfined = ["-p", "go", "--mode", "write", "--config", "sandbox.confine=off"];
+    let output = asking(&project, &model).args(unconfined).run();
     output.assert_code(3);
     assert_eq!(project.files(), ["made/x", "new.txt"]);
     assert!(output.stderr.contains("--mode free"), "{output}");

@@ -90,7 +90,7 @@ pub enum NetworkAccess {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SandboxMeans {
-    /// Bubblewrap where it is installed and works, else what is built in.
+    /// What is built in where it works, else bubblewrap, else Landlock alone.
     #[default]
     Auto,
     /// Bubblewrap only.

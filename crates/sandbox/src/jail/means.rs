@@ -174,7 +174,7 @@ fn assess(try_way: impl Fn(Way) -> Result<(), Missing>) -> Means {
     let order: &[Way] = if cfg!(target_os = "macos") {
         &[Way::Seatbelt]
     } else {
-        &[Way::Bubblewrap, Way::BuiltIn, Way::LandlockAlone]
+        &[Way::BuiltIn, Way::Bubblewrap, Way::LandlockAlone]
     };
     assess_among(order, try_way)
 }

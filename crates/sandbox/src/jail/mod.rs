@@ -96,7 +96,7 @@ impl Default for Limits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Preference {
-    /// By the first that works here: bubblewrap where it is installed, then what is built in, then
+    /// By the first that works here: what is built in, which holds most, then bubblewrap, then
     /// Landlock alone.
     #[default]
     Automatic,
