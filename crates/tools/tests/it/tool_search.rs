@@ -48,19 +48,21 @@ async fn told(registry: &Registry, query: &str) -> Result<String, String> {
 async fn only_names_are_told_and_the_tools_can_be_called() {
     let (plain, registry) = (Registry::builtin(), registry());
     let (before, after) = (plain.specs(), registry.specs());
-    assert_eq!(after[..before.len()], before[..], "what a provider caches stays the same");
-    assert_eq!(after.len(), before.len() + 1);
+    let told = before.len() - 1;
+    assert_eq!(after[..told], before[..told], "what a provider caches stays the same");
+    assert_eq!(after.len(), before.len(), "the search itself is the last");
     let search = after.last().unwrap();
     assert_eq!(
         search.description,
         "Tells the schemas of more tools, which can then be called by name: \
-         github_create_issue, github_list_issues, slack_post"
+         git, github_create_issue, github_list_issues, slack_post"
     );
     let stage = Stage::new();
     let complaint = registry.get("Slack_Post").unwrap().plan(json!({}), &stage.scene).await;
     assert_eq!(complaint.err().map(|complaint| complaint.0), Some("slack_post was called".to_owned()));
     assert_eq!(registry.nearest("slack_psot"), ["slack_post"]);
-    assert!(plain.get("tool_search").is_none());
+    assert!(plain.get("tool_search").is_some() && plain.get("git").is_some());
+    assert!(before.iter().all(|spec| spec.name != "git"));
 }
 
 #[tokio::test]

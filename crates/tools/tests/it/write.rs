@@ -52,7 +52,7 @@ async fn an_existing_file_must_have_been_read_as_it_is() {
     stage.put("a.txt", "OLD");
     assert_eq!(
         stage.complaint("write", arguments.clone()).await,
-        "a.txt has changed on disk since it was read. Read it again, then change it."
+        "a.txt was not changed, because it has changed on disk since it was read:\n@@ -1,1 +1,1 @@\n-old\n+OLD\nTake that into account and call again."
     );
     stage.read("a.txt").await;
     assert_eq!(stage.done("write", arguments).await, "Replaced a.txt.");
