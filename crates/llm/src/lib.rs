@@ -8,7 +8,8 @@
 //! nor debug output show them.
 //!
 //! Layout: [`request`] and [`event`] are what a model is sent and says;
-//! [`wire`] encodes and decodes, without sockets or secrets; [`error`] names
+//! [`wire`] encodes and decodes, without sockets or secrets; [`dialect`] finds
+//! calls in text; [`error`] names
 //! what went wrong in words and kinds; [`retry`] says how long to wait;
 //! [`catalog`] is what is known of providers and models; [`models`], [`stream`]
 //! and [`choose`] put them together; [`discovery`] finds servers on this
@@ -16,6 +17,7 @@
 
 pub mod catalog;
 pub mod choose;
+pub mod dialect;
 pub mod discovery;
 pub mod error;
 pub mod event;
@@ -29,6 +31,7 @@ pub mod stream;
 pub mod wire;
 
 pub use catalog::{Catalog, Limits, ModelInfo, Prices, Provider, ProviderConfig, Quirks, cost};
+pub use dialect::Dialect;
 pub use discovery::LocalServer;
 pub use error::{ErrorKind, ModelError, classify};
 pub use event::ModelEvent;
