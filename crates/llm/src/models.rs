@@ -14,6 +14,7 @@ use rein_protocol::{Cost, ModelRef, Timestamp, Usage};
 use secrecy::SecretString;
 
 use crate::catalog::{self, Access, Catalog, Limits, Prices, Provider, Quirks};
+use crate::dialect::{Dialect, OfferedTools, Others, Stage, rendered};
 use crate::discovery::{self, LocalServer};
 use crate::error::{Advice, ErrorKind, ModelError, classify};
 use crate::request::ModelRequest;
@@ -78,6 +79,29 @@ pub struct Endpoint {
     /// What the provider wants different.
     pub quirks: Quirks,
     pub(crate) advice: Advice,
+    pub(crate) others: Others,
+}
+
+impl Endpoint {
+    /// What finds calls in the text of an answer, if there may be any.
+    fn stage(&self, request: &ModelRequest) -> Option<Stage> {
+        let tools = OfferedTools::new(&request.tools);
+        let guarded = self.others == Others::Unmistakable && !tools.is_empty();
+        let chosen = self.quirks.dialect.or(self.quirks.teach.then_some(Dialect::Json));
+        (chosen.is_some() || guarded).then(|| Stage::new(chosen, self.others, tools))
+    }
+
+    /// The request as this model is to get it.
+    fn written<'a>(&self, request: &'a ModelRequest) -> Cow<'a, ModelRequest> {
+        let request = match self.quirks.teach {
+            true => Cow::Owned(rendered(request, self.quirks.dialect.unwrap_or(Dialect::Json))),
+            false => Cow::Borrowed(request),
+        };
+        match request.model == self.model {
+            true => request,
+            false => Cow::Owned(ModelRequest { model: self.model.clone(), ..request.into_owned() }),
+        }
+    }
 }
 
 impl fmt::Debug for Models {
@@ -135,11 +159,8 @@ impl Models {
         let endpoint = self.resolve(model)?;
         let scrubber = endpoint.scrubber();
         let refine = |error: ModelError| scrubber.clean_error(endpoint.advice.add_to(error));
-        let request = if request.model == endpoint.model {
-            Cow::Borrowed(request)
-        } else {
-            Cow::Owned(ModelRequest { model: endpoint.model.clone(), ..request.clone() })
-        };
+        let stage = endpoint.stage(request);
+        let request = endpoint.written(request);
         let encoded = endpoint.wire.encode(&request, &endpoint.quirks)?;
         let outgoing = endpoint
             .outgoing(encoded)
@@ -149,7 +170,7 @@ impl Models {
         if !(200..300).contains(&response.status) {
             return Err(refine(failure(response).await));
         }
-        Ok(ModelStream::new(endpoint.wire, response, scrubber, endpoint.advice))
+        Ok(ModelStream::new(endpoint.wire, response, scrubber, endpoint.advice).with_stage(stage))
     }
 
     /// The models that a provider lists.
@@ -213,6 +234,16 @@ impl Models {
     pub(crate) fn endpoint(&self, provider: &Provider, model: &str) -> Endpoint {
         let (base_url, _) = self.address(provider);
         let known = provider.model(model);
+        let mut quirks = known.map_or_else(|| provider.quirks.clone(), |model| model.quirks(&provider.quirks));
+        let others = match (known, Reach::of(&base_url)) {
+            (Some(_), Reach::Public) => Others::Ignored,
+            (None, _) | (_, Reach::Loopback | Reach::Private) => Others::Unmistakable,
+        };
+        // Whoever names a dialect knows better than the name of the model does.
+        if let (None, Others::Unmistakable, Some(family)) = (quirks.dialect, others, catalog::family_of(model)) {
+            quirks.dialect = Some(family.dialect);
+            quirks.teach |= family.teach && known.is_none_or(|model| model.teach.is_none());
+        }
         let advice = Advice {
             provider: provider.name.clone(),
             key_env: if provider.key.is_some() { Vec::new() } else { provider.key_env.clone() },
@@ -228,8 +259,9 @@ impl Models {
             credential: self.credential(provider),
             access: provider.access.clone(),
             headers: provider.headers.clone(),
-            quirks: known.map_or_else(|| provider.quirks.clone(), |model| model.quirks(&provider.quirks)),
+            quirks,
             advice,
+            others,
         }
     }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rein_http::{HttpError, Response};
 
+use crate::dialect::Stage;
 use crate::error::{Advice, ModelError};
 use crate::event::{ModelEvent, condense};
 use crate::scrub::Scrubber;
@@ -20,6 +21,7 @@ pub struct ModelStream {
     scrubber: Scrubber,
     advice: Advice,
     pending: Option<ModelError>,
+    stage: Option<Stage>,
 }
 
 impl fmt::Debug for ModelStream {
@@ -30,7 +32,14 @@ impl fmt::Debug for ModelStream {
 
 impl ModelStream {
     pub(crate) fn new(wire: Wire, response: Response, scrubber: Scrubber, advice: Advice) -> Self {
-        Self { response: Some(response), decoder: AnswerDecoder::new(wire), scrubber, advice, pending: None }
+        let decoder = AnswerDecoder::new(wire);
+        Self { response: Some(response), decoder, scrubber, advice, pending: None, stage: None }
+    }
+
+    /// With a stage that finds calls in text.
+    pub(crate) fn with_stage(mut self, stage: Option<Stage>) -> Self {
+        self.stage = stage;
+        self
     }
 
     /// The events of the next piece that arrives, deltas of one part joined;
@@ -65,13 +74,26 @@ impl ModelStream {
             } else if let (true, Some(response)) = (self.decoder.settled(), &mut self.response) {
                 response.set_idle_timeout(TRIFLE_TIMEOUT);
             }
+            let mut events = self.staged(events);
             if let Err(error) = result {
                 self.response = None;
+                if let Some(stage) = &mut self.stage {
+                    stage.fail(&mut events);
+                }
                 self.pending = Some(self.scrubber.clean_error(self.advice.add_to(error)));
             }
             if !events.is_empty() {
                 return Ok(Some(condense(events)));
             }
         }
+    }
+
+    fn staged(&mut self, events: Vec<ModelEvent>) -> Vec<ModelEvent> {
+        let Some(stage) = &mut self.stage else { return events };
+        let mut staged = Vec::with_capacity(events.len());
+        for event in events {
+            stage.push(event, &mut staged);
+        }
+        staged
     }
 }

@@ -185,7 +185,7 @@ mod tests {
             assert_eq!(end(Quotes::Json, text), expected, "{text}");
         }
         for (text, expected) in [
-            (r#"f(a="""x")""", b='')"#, Some(20)),
+            (r#"f(a="""x")""", b='')"#, Some(19)),
             ("f(a='') g", Some(6)),
             ("f( # )\n)", Some(7)),
             ("f(a=\"\\\")\")", Some(9)),

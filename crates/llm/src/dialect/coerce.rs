@@ -183,8 +183,7 @@ fn fit(value: &mut Value, schema: &Value, depth: usize) {
             Value::Object(_) | Value::Array(_) if types.only_string() => {
                 Some(Value::String(value.to_string()))
             }
-            Value::String(_)
-            | Value::Null
+            Value::Null
             | Value::Bool(_)
             | Value::Number(_)
             | Value::Array(_)

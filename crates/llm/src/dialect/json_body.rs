@@ -5,7 +5,7 @@
 //! hold. The arguments are told while they come if the name comes first.
 
 use super::balance::{Balance, Quotes};
-use super::json_head::{early, extracted, guessed_name, parsed};
+use super::json_head::{early, extracted, guessed_name, has_arguments, parsed};
 use super::offered::OfferedTools;
 use super::opening::{Body, End, Found, Match, Step, find, follows};
 use super::scanner::DialectEvent;
@@ -201,11 +201,13 @@ impl JsonBody {
         }
         let value = match whole {
             true => parsed(text),
-            false => mend(text, 0).and_then(|(mended, _)| parsed(&mended)),
+            false => mend(text, 0).and_then(|(mended, _)| parsed(&mended)).filter(has_arguments),
         };
         let (name, arguments) = match value.as_ref().and_then(extracted) {
             Some((name, serde_json::Value::String(text))) => (name, text),
             Some((name, arguments)) => (name, arguments.to_string()),
+            // Of a value that breaks off before its arguments nothing can be made.
+            None if !whole && !text.contains("\"arguments\"") => return false,
             None => match guessed_name(text) {
                 Some(name) => (name.to_owned(), unfinished(text)),
                 None => return false,
@@ -231,10 +233,10 @@ impl JsonBody {
                 Match::No => {}
             }
             match trimmed.chars().next() {
+                None if end == End::More => return Close::More,
                 None => return Close::Over(eaten),
                 Some('}' | ';') => eaten += blanks + 1,
                 Some(']') if self.in_list => {
-                    self.in_list = false;
                     eaten += blanks + 1;
                     if self.closers.is_empty() {
                         return Close::Over(eaten);

@@ -155,6 +155,11 @@ pub(super) fn extracted(value: &Value) -> Option<(String, Value)> {
     Some((name.to_owned(), arguments.unwrap_or_else(|| Value::Object(flat()))))
 }
 
+/// Whether an object says which of it are the arguments.
+pub(super) fn has_arguments(value: &Value) -> bool {
+    ARGUMENT_KEYS.iter().chain(&WRAPPERS).any(|key| value.get(key).is_some())
+}
+
 /// If the object begins as most do, the name and where the arguments begin.
 pub(super) fn early(text: &str) -> Option<(&str, usize)> {
     let rest = text.strip_prefix('{')?.trim_start();
