@@ -76,6 +76,8 @@ fn two_calls() -> Vec<(Dialect, &'static str)> {
         (Dialect::Gemini, "Looking.\n```tool_code\nprint(default_api.read(path=\"a\", count=2))\nprint(default_api.list_files())\n```"),
         (Dialect::Gemma, "Looking.<|tool_call>call:read{path:<|\"|>a<|\"|>,count:2}<tool_call|><|tool_call>call:list_files{}<tool_call|>"),
         (Dialect::Llama, "Looking.<|python_tag|>[read(path='a', count=2), list_files()]<|eom_id|>"),
+        (Dialect::Llama, "Looking.<|tool_call_start|>[read(path=\"a\", count=2), list_files()]<|tool_call_end|>"),
+        (Dialect::AnthropicXml, "Looking.\n<minimax:tool_call>\n<invoke name=\"read\"><parameter name=\"path\">a</parameter><parameter name=\"count\">2</parameter></invoke>\n<invoke name=\"list_files\"></invoke>\n</minimax:tool_call>"),
         (Dialect::Mistral, "Looking.[TOOL_CALLS]read[ARGS]{\"path\":\"a\",\"count\":2}[TOOL_CALLS]list_files[ARGS]{}"),
         (Dialect::Mistral, "Looking.[TOOL_CALLS][{\"name\":\"read\",\"arguments\":{\"path\":\"a\",\"count\":2}}, {\"name\":\"list_files\",\"arguments\":{}}]"),
         (Dialect::Json, "Looking.\n```json\n{\"name\": \"read\", \"arguments\": {\"path\":\"a\",\"count\":2}}\n```\n```json\n{\"name\": \"list_files\", \"arguments\": {}}\n```"),

@@ -12,7 +12,7 @@ static SYNTAX: Syntax = Syntax {
     open,
     close,
     ends: &["</invoke>", "</antml:invoke>"],
-    stops: &["</function_calls>", "</antml:function_calls>", "<invoke name=", "<antml:invoke name="],
+    stops: &["</minimax:tool_call>", "</tool_call>", "</function_calls>", "</antml:function_calls>", "<invoke name=", "<antml:invoke name="],
     padding: Padding::None,
 };
 
@@ -23,6 +23,10 @@ impl Form for AnthropicXml {
             Opening { tag: "<antml:function_calls>", place: Place::Anywhere, begins: section },
             Opening { tag: "</function_calls>", place: Place::Anywhere, begins: section_end },
             Opening { tag: "</antml:function_calls>", place: Place::Anywhere, begins: section_end },
+            Opening { tag: "<minimax:tool_call>", place: Place::Anywhere, begins: section },
+            Opening { tag: "</minimax:tool_call>", place: Place::Anywhere, begins: section_end },
+            Opening { tag: "<tool_call>", place: Place::Anywhere, begins: section },
+            Opening { tag: "</tool_call>", place: Place::Anywhere, begins: section_end },
             Opening { tag: "<invoke name=", place: Place::Anywhere, begins: |t, l| invoked(t, l, &SYNTAX) },
             Opening { tag: "<antml:invoke name=", place: Place::Anywhere, begins: |t, l| invoked(t, l, &SYNTAX) },
         ]
@@ -115,6 +119,8 @@ fn close(text: &str, end: End) -> Match {
         "<parameter name=",
         "<antml:parameter name=",
         "</invoke>",
+        "</minimax:tool_call>",
+        "</tool_call>",
         "</antml:invoke>",
         "</function_calls>",
         "</antml:function_calls>",

@@ -6,7 +6,7 @@ use super::{Form, WrittenCall, WrittenResult};
 use crate::dialect::json_body::{emit, unfinished};
 use crate::dialect::literal::{BareWords, MARK, read};
 use crate::dialect::offered::OfferedTools;
-use crate::dialect::opening::{Body, Closer, End, Found, Look, Match, Opening, Place, Step, Verdict, What, find};
+use crate::dialect::opening::{Body, Closer, End, Found, Look, Match, Opening, Place, Step, Trust, Verdict, What, find};
 use crate::dialect::scanner::DialectEvent;
 
 pub(super) struct Gemma;
@@ -17,11 +17,9 @@ impl Form for Gemma {
     fn openings(&self) -> &'static [Opening] {
         &[
             Opening { tag: "<|tool_call>", place: Place::Anywhere, begins: call },
-            Opening {
-                tag: "<|channel>thought\n",
-                place: Place::Anywhere,
-                begins: |_, _| Verdict::Begins(0, What::Reasoning(&[Closer::Eaten("<channel|>")])),
-            },
+            Opening { tag: "<|channel>", place: Place::Anywhere, begins: channel },
+            Opening { tag: CALL_END, place: Place::Anywhere, begins: stray },
+            Opening { tag: "<|tool_response>", place: Place::Anywhere, begins: stray },
         ]
     }
 
@@ -56,6 +54,23 @@ fn marked(value: &Value) -> String {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
     }
+}
+
+/// Reasoning, with its name or without.
+fn channel(text: &str, look: &Look) -> Verdict {
+    const NAME: &str = "thought\n";
+    let reasoning = What::Reasoning(&[Closer::Eaten("<channel|>")]);
+    match (look.trust, text.starts_with(NAME)) {
+        (_, true) => Verdict::Begins(NAME.len(), reasoning),
+        _ if NAME.starts_with(text) && look.end == End::More => Verdict::More,
+        (Trust::Chosen, false) => Verdict::Begins(0, reasoning),
+        (Trust::Unmistakable, false) => Verdict::No,
+    }
+}
+
+/// A tag that has lost its partner.
+fn stray(_: &str, look: &Look) -> Verdict {
+    if look.trust == Trust::Chosen { Verdict::Begins(0, What::Nothing) } else { Verdict::No }
 }
 
 fn call(text: &str, look: &Look) -> Verdict {

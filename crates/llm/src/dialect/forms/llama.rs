@@ -1,4 +1,5 @@
-//! Python in a list, by itself or behind a tag, or JSON behind the tag: Llama.
+//! Python in a list, by itself or behind a tag, or JSON behind the tag: Llama, and
+//! with tags of their own Liquid and Olmo.
 
 use super::{Form, WrittenCall, WrittenResult, python_arguments};
 use crate::dialect::json_body::JsonBody;
@@ -8,13 +9,16 @@ use crate::dialect::python_body::{Extent, PythonBody};
 
 pub(super) struct Llama;
 
-const TAG_ENDS: &[&str] = &["<|eom_id|>", "<|eot_id|>", "<|python_end|>"];
+const TAG_ENDS: &[&str] =
+    &["<|eom_id|>", "<|eot_id|>", "<|python_end|>", "<|tool_call_end|>", "</function_calls>"];
 
 impl Form for Llama {
     fn openings(&self) -> &'static [Opening] {
         &[
             Opening { tag: "<|python_tag|>", place: Place::Anywhere, begins: tagged },
             Opening { tag: "<|python_start|>", place: Place::Anywhere, begins: tagged },
+            Opening { tag: "<|tool_call_start|>", place: Place::Anywhere, begins: tagged },
+            Opening { tag: "<function_calls>", place: Place::Anywhere, begins: tagged },
             Opening { tag: "[", place: Place::Beginning, begins: listed },
         ]
     }
