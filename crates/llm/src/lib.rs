@@ -13,7 +13,7 @@
 //! what went wrong in words and kinds; [`retry`] says how long to wait;
 //! [`catalog`] is what is known of providers and models; [`models`], [`stream`]
 //! and [`choose`] put them together; [`discovery`] finds servers on this
-//! machine.
+//! machine, and [`window`] how much really fits into their models.
 
 pub mod catalog;
 pub mod choose;
@@ -28,6 +28,7 @@ mod scrub;
 mod sending;
 mod sigv4;
 pub mod stream;
+pub mod window;
 pub mod wire;
 
 pub use catalog::{Catalog, Limits, ModelInfo, Prices, Provider, ProviderConfig, Quirks, cost};
@@ -39,4 +40,5 @@ pub use models::{Endpoint, Models, ModelsOptions};
 pub use request::{CacheLifetime, CachePlan, Effort, ModelRequest, ToolChoice};
 pub use sending::{AwsKeys, Credential};
 pub use stream::ModelStream;
+pub use window::LocalWindow;
 pub use wire::{EncodedRequest, Wire};

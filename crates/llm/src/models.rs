@@ -4,9 +4,9 @@
 //! they belong into. One call of [`Models::stream`] is one attempt.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rein_http::{BodyEnd, CancellationToken, Client, Reach, Response};
@@ -20,6 +20,7 @@ use crate::error::{Advice, ErrorKind, ModelError, classify};
 use crate::request::ModelRequest;
 use crate::sending::Credential;
 use crate::stream::ModelStream;
+use crate::window::{self, LocalWindow};
 use crate::wire::Wire;
 
 /// How much of an error's body is read.
@@ -27,6 +28,8 @@ const LONGEST_ERROR: usize = 64 * 1024;
 /// How much of a list of models is read.
 const LONGEST_LIST: usize = 8 * 1024 * 1024;
 const LIST_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a server on this machine is asked how much fits.
+const WINDOW_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Variables by name.
 type Environment = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
@@ -55,6 +58,8 @@ pub struct Models {
     catalog: Arc<Catalog>,
     environment: Environment,
     options: ModelsOptions,
+    /// What servers on this machine said of their models.
+    windows: Arc<Mutex<HashMap<ModelRef, LocalWindow>>>,
 }
 
 /// Where and how a model is asked. Showing it shows no secrets.
@@ -122,6 +127,7 @@ impl Models {
             catalog: Arc::new(catalog),
             environment: Arc::new(environment),
             options: ModelsOptions::default(),
+            windows: Arc::default(),
         }
     }
 
@@ -204,6 +210,20 @@ impl Models {
         discovery::local(&self.http, &candidates, self.options.discovery_timeout).await
     }
 
+    /// Asks a server on this machine or in a private network how much really fits into a model; from then on
+    /// [`limits`](Self::limits) knows it too. Nothing of other servers, and of those that do not say.
+    pub async fn local_window(&self, model: &ModelRef) -> Option<LocalWindow> {
+        let provider = self.catalog.provider(&model.provider)?;
+        let (base_url, _) = self.address(provider);
+        if Reach::of(&base_url) == Reach::Public {
+            return None;
+        }
+        let found = window::of(&self.http, &base_url, &model.model, WINDOW_TIMEOUT).await?;
+        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        windows.insert(model.clone(), found.clone());
+        Some(found)
+    }
+
     /// What a model's tokens cost, if that is known.
     #[must_use]
     pub fn pricing(&self, model: &ModelRef) -> Option<Prices> {
@@ -224,6 +244,13 @@ impl Models {
     /// How much fits into a model, as far as known.
     #[must_use]
     pub fn limits(&self, model: &ModelRef) -> Limits {
+        let local = self.windows.lock().unwrap_or_else(PoisonError::into_inner).get(model).and_then(|w| w.context);
+        let known = self.known_limits(model);
+        // What a server says that it has set up holds more than what is known of the model.
+        Limits { context: known.context.into_iter().chain(local).min(), ..known }
+    }
+
+    fn known_limits(&self, model: &ModelRef) -> Limits {
         self.catalog
             .provider(&model.provider)
             .and_then(|provider| provider.model(&model.model))
