@@ -4,7 +4,7 @@
 //! they belong into. One call of [`Models::stream`] is one attempt.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use rein_protocol::{Cost, ModelRef, Timestamp, Usage};
 use secrecy::SecretString;
 
 use crate::catalog::{self, Access, Catalog, Limits, Prices, Provider, Quirks};
-use crate::dialect::{Dialect, OfferedTools, Others, Stage, rendered};
+use crate::dialect::{Dialect, OfferedTools, Others, Stage, refuses_tools, rendered};
 use crate::discovery::{self, LocalServer};
 use crate::error::{Advice, ErrorKind, ModelError, classify};
 use crate::request::ModelRequest;
@@ -60,6 +60,8 @@ pub struct Models {
     options: ModelsOptions,
     /// What servers on this machine said of their models.
     windows: Arc<Mutex<HashMap<ModelRef, LocalWindow>>>,
+    /// Models whose servers refused tools.
+    toolless: Arc<Mutex<HashSet<ModelRef>>>,
 }
 
 /// Where and how a model is asked. Showing it shows no secrets.
@@ -128,6 +130,7 @@ impl Models {
             environment: Arc::new(environment),
             options: ModelsOptions::default(),
             windows: Arc::default(),
+            toolless: Arc::default(),
         }
     }
 
@@ -155,14 +158,32 @@ impl Models {
         Ok(endpoint)
     }
 
-    /// Asks a model, once. What the request says of the model is replaced by `model`.
+    /// Asks a model, once. What the request says of the model is replaced by `model`. A server that takes no tools is
+    /// asked again with the tools described in words, and from then on so at once.
     pub async fn stream(
         &self,
         model: &ModelRef,
         request: &ModelRequest,
         cancel: CancellationToken,
     ) -> Result<ModelStream, ModelError> {
-        let endpoint = self.resolve(model)?;
+        let mut endpoint = self.resolve(model)?;
+        endpoint.quirks.teach |= self.toolless.lock().unwrap_or_else(PoisonError::into_inner).contains(model);
+        match self.ask(&endpoint, request, &cancel).await {
+            Err(error) if !endpoint.quirks.teach && !request.tools.is_empty() && refuses_tools(&error) => {
+                self.toolless.lock().unwrap_or_else(PoisonError::into_inner).insert(model.clone());
+                endpoint.quirks.teach = true;
+                self.ask(&endpoint, request, &cancel).await
+            }
+            answered => answered,
+        }
+    }
+
+    async fn ask(
+        &self,
+        endpoint: &Endpoint,
+        request: &ModelRequest,
+        cancel: &CancellationToken,
+    ) -> Result<ModelStream, ModelError> {
         let scrubber = endpoint.scrubber();
         let refine = |error: ModelError| scrubber.clean_error(endpoint.advice.add_to(error));
         let stage = endpoint.stage(request);
@@ -172,11 +193,11 @@ impl Models {
             .outgoing(encoded)
             .map_err(refine)?
             .with_idle_timeout(self.idle_timeout(&endpoint.base_url));
-        let response = self.http.send(outgoing, &cancel).await.map_err(|error| refine(error.into()))?;
+        let response = self.http.send(outgoing, cancel).await.map_err(|error| refine(error.into()))?;
         if !(200..300).contains(&response.status) {
             return Err(refine(failure(response).await));
         }
-        Ok(ModelStream::new(endpoint.wire, response, scrubber, endpoint.advice).with_stage(stage))
+        Ok(ModelStream::new(endpoint.wire, response, scrubber, endpoint.advice.clone()).with_stage(stage))
     }
 
     /// The models that a provider lists.
@@ -244,7 +265,8 @@ impl Models {
     /// How much fits into a model, as far as known.
     #[must_use]
     pub fn limits(&self, model: &ModelRef) -> Limits {
-        let local = self.windows.lock().unwrap_or_else(PoisonError::into_inner).get(model).and_then(|w| w.context);
+        let local =
+            self.windows.lock().unwrap_or_else(PoisonError::into_inner).get(model).and_then(|w| w.context);
         let known = self.known_limits(model);
         // What a server says that it has set up holds more than what is known of the model.
         Limits { context: known.context.into_iter().chain(local).min(), ..known }
@@ -261,13 +283,16 @@ impl Models {
     pub(crate) fn endpoint(&self, provider: &Provider, model: &str) -> Endpoint {
         let (base_url, _) = self.address(provider);
         let known = provider.model(model);
-        let mut quirks = known.map_or_else(|| provider.quirks.clone(), |model| model.quirks(&provider.quirks));
+        let mut quirks =
+            known.map_or_else(|| provider.quirks.clone(), |model| model.quirks(&provider.quirks));
         let others = match (known, Reach::of(&base_url)) {
             (Some(_), Reach::Public) => Others::Ignored,
             (None, _) | (_, Reach::Loopback | Reach::Private) => Others::Unmistakable,
         };
         // Whoever names a dialect knows better than the name of the model does.
-        if let (None, Others::Unmistakable, Some(family)) = (quirks.dialect, others, catalog::family_of(model)) {
+        if let (None, Others::Unmistakable, Some(family)) =
+            (quirks.dialect, others, catalog::family_of(model))
+        {
             quirks.dialect = Some(family.dialect);
             quirks.teach |= family.teach && known.is_none_or(|model| model.teach.is_none());
         }

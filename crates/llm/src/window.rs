@@ -50,7 +50,9 @@ impl LocalWindow {
         let problem = match (self.context, self.server) {
             (Some(context), _) if context >= wanted => return None,
             (Some(context), ServerKind::Ollama) => {
-                format!("`{model}` has a window of {context} tokens, and Ollama cuts longer prompts without a word")
+                format!(
+                    "`{model}` has a window of {context} tokens, and Ollama cuts longer prompts without a word"
+                )
             }
             (Some(context), _) => format!("`{model}` has a window of {context} tokens"),
             (None, ServerKind::Ollama) => format!(
@@ -65,7 +67,9 @@ impl LocalWindow {
                  `PARAMETER num_ctx {wanted}` in a Modelfile"
             ),
             ServerKind::LlamaCpp => format!("start llama-server with -c {wanted}"),
-            ServerKind::LmStudio => format!("load the model with a context length of {wanted} (lms load {model} --context-length {wanted})"),
+            ServerKind::LmStudio => format!(
+                "load the model with a context length of {wanted} (lms load {model} --context-length {wanted})"
+            ),
             ServerKind::Vllm => format!("start vllm serve with --max-model-len {wanted}"),
             ServerKind::Unknown => format!("let the server load it with {wanted} tokens"),
         };

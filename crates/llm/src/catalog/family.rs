@@ -28,15 +28,14 @@ struct Families {
     family: Vec<Family>,
 }
 
-static FAMILIES: LazyLock<Vec<Family>> = LazyLock::new(|| {
-    match toml::from_str::<Families>(include_str!("../../catalog/families.toml")) {
+static FAMILIES: LazyLock<Vec<Family>> =
+    LazyLock::new(|| match toml::from_str::<Families>(include_str!("../../catalog/families.toml")) {
         Ok(families) => families.family,
         Err(error) => {
             tracing::error!(%error, "the families of models cannot be read");
             Vec::new()
         }
-    }
-});
+    });
 
 /// The family that a model is of, by its name.
 pub(crate) fn family_of(model: &str) -> Option<&'static Family> {

@@ -198,7 +198,7 @@ mod tests {
     fn only_brackets_are_ever_added() {
         let missing = |text: &str| {
             let mut balance = Balance::new(Quotes::Json);
-            text.chars().for_each(|character| drop(balance.feed(character)));
+            text.chars().for_each(|character| assert!(!balance.feed(character)));
             balance.missing(0)
         };
         assert_eq!(missing(r#"{"a": [1"#), Some("]}".to_owned()));

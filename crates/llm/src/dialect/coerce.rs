@@ -141,8 +141,7 @@ fn otherwise(text: &str, types: &Types) -> Option<Value> {
         }
     }
     if types.has(Kind::Array) || types.has(Kind::Object) {
-        let read: Option<Value> =
-            serde_json::from_str(text).ok().or_else(|| read(text, BareWords::Refused));
+        let read: Option<Value> = serde_json::from_str(text).ok().or_else(|| read(text, BareWords::Refused));
         if let Some(value) = read.filter(|value| matches!(value, Value::Array(_) | Value::Object(_)))
             && types.accept(&value)
         {
@@ -150,7 +149,7 @@ fn otherwise(text: &str, types: &Types) -> Option<Value> {
         }
     }
     let null = matches!(text.to_ascii_lowercase().as_str(), "null" | "none");
-    (null && !types.has(Kind::String) || null && types.has(Kind::Null)).then_some(Value::Null)
+    (null && (!types.has(Kind::String) || types.has(Kind::Null))).then_some(Value::Null)
 }
 
 /// Arguments that fit a tool's schema as well as they can.
@@ -183,11 +182,7 @@ fn fit(value: &mut Value, schema: &Value, depth: usize) {
             Value::Object(_) | Value::Array(_) if types.only_string() => {
                 Some(Value::String(value.to_string()))
             }
-            Value::Null
-            | Value::Bool(_)
-            | Value::Number(_)
-            | Value::Array(_)
-            | Value::Object(_) => None,
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => None,
         };
         if let Some(fitting) = fitting {
             *value = fitting;
@@ -244,10 +239,10 @@ mod tests {
             "edits": {"type": "array", "items": {"properties": {"line": {"type": "integer"}}}},
             "kind": {"enum": ["a", "b"]},
         }});
-        let written = json!({"path": 7, "count": "3", "edits": "[{\"line\": \"4\"}]", "kind": "a", "other": "5"});
+        let written =
+            json!({"path": 7, "count": "3", "edits": "[{\"line\": \"4\"}]", "kind": "a", "other": "5"});
         let Value::Object(fields) = written else { panic!("an object") };
-        let expected =
-            json!({"path": "7", "count": 3, "edits": [{"line": 4}], "kind": "a", "other": "5"});
+        let expected = json!({"path": "7", "count": 3, "edits": [{"line": 4}], "kind": "a", "other": "5"});
         assert_eq!(Value::Object(arguments(fields, &schema)), expected);
     }
 }

@@ -47,7 +47,8 @@ pub(super) fn cleaned(arguments: &str) -> Option<String> {
         let foreign = before.chars().next_back().is_some_and(|c| c.is_alphabetic() && !c.is_ascii());
         let lead = LEADS.iter().find_map(|lead| before.strip_suffix(lead)).or(foreign.then_some(before));
         if let (Some(before), Some(true)) = (lead, spilled(behind, End::Natural)) {
-            let kept = before.trim_end_matches(|c: char| c.is_whitespace() || (c.is_alphabetic() && !c.is_ascii()));
+            let kept =
+                before.trim_end_matches(|c: char| c.is_whitespace() || (c.is_alphabetic() && !c.is_ascii()));
             return Some(kept.to_owned());
         }
         from = at + MARKER.len();

@@ -221,7 +221,7 @@ fn escape(escaped: char, rest: &str, text: &mut String) -> usize {
         'u' => {
             return pair(rest, text).or_else(|| code(rest, 4, text)).unwrap_or_else(|| kept(escaped, text));
         }
-        other => drop(kept(other, text)),
+        other => return kept(other, text),
     }
     0
 }

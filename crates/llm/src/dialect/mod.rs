@@ -10,7 +10,7 @@
 //! `scanner` holds text back and asks `opening`s; bodies read calls: `json_body`,
 //! `parameters` (tags), `python_body`; `offered` and `coerce` match names and fit
 //! arguments; `balance`, `literal` and `position` are what they stand on;
-//! `render` rewrites requests; `leak` cuts what Harmony spills.
+//! `render` rewrites requests, and `refusal` tells when it must; `leak` cuts what Harmony spills.
 
 mod balance;
 mod coerce;
@@ -24,6 +24,7 @@ mod opening;
 mod parameters;
 mod position;
 mod python_body;
+mod refusal;
 mod render;
 mod scanner;
 mod stage;
@@ -34,6 +35,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use offered::OfferedTools;
+pub(crate) use refusal::refuses_tools;
 pub(crate) use render::rendered;
 pub(crate) use scanner::Others;
 pub(crate) use stage::Stage;

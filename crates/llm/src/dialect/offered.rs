@@ -99,7 +99,9 @@ fn plain(written: &str) -> &str {
     let name = written.trim().trim_matches(['"', '\'', '`']);
     let name = PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
     match name.rsplit_once(':') {
-        Some((name, number)) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        Some((name, number)) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => {
+            name
+        }
         _ => name,
     }
 }

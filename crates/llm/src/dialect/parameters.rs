@@ -192,9 +192,7 @@ impl Parameters {
             (Match::Yes(length), _) => Between::Over(blanks + length, Ended::Properly),
             (_, Match::Yes(_)) => Between::Over(0, Ended::Properly),
             (Match::More, _) | (_, Match::More) => Between::More,
-            (Match::No, Match::No) => {
-                Between::Skip(blanks + rest.chars().next().map_or(0, char::len_utf8))
-            }
+            (Match::No, Match::No) => Between::Skip(blanks + rest.chars().next().map_or(0, char::len_utf8)),
         }
     }
 

@@ -38,7 +38,8 @@ fn teaching(form: &dyn Form, tools: &[ToolSpec]) -> String {
     let described: Vec<String> = tools
         .iter()
         .map(|tool| {
-            json!({"name": tool.name, "description": tool.description, "parameters": tool.input_schema}).to_string()
+            json!({"name": tool.name, "description": tool.description, "parameters": tool.input_schema})
+                .to_string()
         })
         .collect();
     format!("# Tools\n\n{}\n\n{}", described.join("\n"), form.teaching().trim_end())
@@ -125,7 +126,8 @@ impl<'a> Writer<'a> {
             }
             Message::Tool { .. } | Message::User { .. } | Message::Assistant { .. } => None,
         });
-        let (content, is_error) = given.map_or((&[][..], false), |(content, error)| (content.as_slice(), error));
+        let (content, is_error) =
+            given.map_or((&[][..], false), |(content, error)| (content.as_slice(), error));
         let texts: Vec<&str> = content
             .iter()
             .filter_map(|piece| match piece {

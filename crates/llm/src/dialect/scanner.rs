@@ -189,12 +189,13 @@ impl Scanner {
                 continue;
             }
             if let Some(behind) = rest.strip_prefix(opening.tag) {
-                let look =
-                    Look { from: rest, tools: &self.tools, trust: *trust, section: self.section, end };
+                let look = Look { from: rest, tools: &self.tools, trust: *trust, section: self.section, end };
                 match (opening.begins)(behind, &look) {
                     Verdict::No => {}
                     Verdict::More => more = true,
-                    Verdict::Begins(length, what) => return Verdict::Begins(opening.tag.len() + length, what),
+                    Verdict::Begins(length, what) => {
+                        return Verdict::Begins(opening.tag.len() + length, what);
+                    }
                     Verdict::BeginsWithTag(what) => return Verdict::Begins(0, what),
                 }
             } else if opening.tag.starts_with(rest) {
@@ -246,7 +247,8 @@ impl Scanner {
         let tags: Vec<&'static str> = closers.iter().map(|closer| closer.tag()).collect();
         let (told, length, flow) = match find(&self.buffer, 0, &tags, end) {
             Found::Tag(at, tag) => {
-                let eaten = closers.iter().any(|closer| matches!(closer, Closer::Eaten(eaten) if *eaten == tag));
+                let eaten =
+                    closers.iter().any(|closer| matches!(closer, Closer::Eaten(eaten) if *eaten == tag));
                 (at, if eaten { at + tag.len() } else { at }, Flow::Again)
             }
             Found::Half(at) => (at, at, Flow::Wait),

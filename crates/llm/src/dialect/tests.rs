@@ -65,23 +65,71 @@ fn gist(chosen: Option<Dialect>, text: &str) -> Vec<String> {
 /// Texts of every dialect that say the same.
 fn two_calls() -> Vec<(Dialect, &'static str)> {
     vec![
-        (Dialect::Hermes, "Looking.\n<tool_call>\n{\"name\": \"read\", \"arguments\": {\"path\":\"a\",\"count\":2}}\n</tool_call>\n<tool_call>\n{\"name\": \"list_files\", \"arguments\": {}}\n</tool_call>"),
-        (Dialect::QwenCoder, "Looking.\n<tool_call>\n<function=read>\n<parameter=path>\na\n</parameter>\n<parameter=count>\n2\n</parameter>\n</function>\n</tool_call>\n<tool_call>\n<function=list_files>\n</function>\n</tool_call>"),
-        (Dialect::AnthropicXml, "Looking.\n<function_calls>\n<invoke name=\"read\">\n<parameter name=\"path\">a</parameter>\n<parameter name=\"count\">2</parameter>\n</invoke>\n<invoke name=\"list_files\">\n</invoke>\n</function_calls>\n"),
-        (Dialect::DeepSeek, "Looking.<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>read<｜tool▁sep｜>{\"path\":\"a\",\"count\":2}<｜tool▁call▁end｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>list_files\n```json\n{}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>"),
-        (Dialect::DeepSeek, "Looking.\n<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"read\">\n<｜DSML｜parameter name=\"path\" string=\"true\">a</｜DSML｜parameter>\n<｜DSML｜parameter name=\"count\" string=\"false\">2</｜DSML｜parameter>\n</｜DSML｜invoke>\n<｜DSML｜invoke name=\"list_files\">\n</｜DSML｜invoke>\n</｜DSML｜function_calls>"),
-        (Dialect::Glm, "Looking.\n<tool_call>read\n<arg_key>path</arg_key>\n<arg_value>a</arg_value>\n<arg_key>count</arg_key>\n<arg_value>2</arg_value>\n</tool_call>\n<tool_call>list_files</tool_call>"),
-        (Dialect::Kimi, "Looking.<|tool_calls_section_begin|><|tool_call_begin|>functions.read:0<|tool_call_argument_begin|>{\"path\":\"a\",\"count\":2}<|tool_call_end|><|tool_call_begin|>functions.list_files:1<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>"),
-        (Dialect::Harmony, "<|channel|>final<|message|>Looking.<|end|><|start|>assistant<|channel|>commentary to=functions.read <|constrain|>json<|message|>{\"path\":\"a\",\"count\":2}<|call|><|start|>assistant to=functions.list_files<|channel|>commentary<|message|>{}<|call|>"),
-        (Dialect::Gemini, "Looking.\n```tool_code\nprint(default_api.read(path=\"a\", count=2))\nprint(default_api.list_files())\n```"),
-        (Dialect::Gemma, "Looking.<|tool_call>call:read{path:<|\"|>a<|\"|>,count:2}<tool_call|><|tool_call>call:list_files{}<tool_call|>"),
+        (
+            Dialect::Hermes,
+            "Looking.\n<tool_call>\n{\"name\": \"read\", \"arguments\": {\"path\":\"a\",\"count\":2}}\n</tool_call>\n<tool_call>\n{\"name\": \"list_files\", \"arguments\": {}}\n</tool_call>",
+        ),
+        (
+            Dialect::QwenCoder,
+            "Looking.\n<tool_call>\n<function=read>\n<parameter=path>\na\n</parameter>\n<parameter=count>\n2\n</parameter>\n</function>\n</tool_call>\n<tool_call>\n<function=list_files>\n</function>\n</tool_call>",
+        ),
+        (
+            Dialect::AnthropicXml,
+            "Looking.\n<function_calls>\n<invoke name=\"read\">\n<parameter name=\"path\">a</parameter>\n<parameter name=\"count\">2</parameter>\n</invoke>\n<invoke name=\"list_files\">\n</invoke>\n</function_calls>\n",
+        ),
+        (
+            Dialect::DeepSeek,
+            "Looking.<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>read<｜tool▁sep｜>{\"path\":\"a\",\"count\":2}<｜tool▁call▁end｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>list_files\n```json\n{}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+        ),
+        (
+            Dialect::DeepSeek,
+            "Looking.\n<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"read\">\n<｜DSML｜parameter name=\"path\" string=\"true\">a</｜DSML｜parameter>\n<｜DSML｜parameter name=\"count\" string=\"false\">2</｜DSML｜parameter>\n</｜DSML｜invoke>\n<｜DSML｜invoke name=\"list_files\">\n</｜DSML｜invoke>\n</｜DSML｜function_calls>",
+        ),
+        (
+            Dialect::Glm,
+            "Looking.\n<tool_call>read\n<arg_key>path</arg_key>\n<arg_value>a</arg_value>\n<arg_key>count</arg_key>\n<arg_value>2</arg_value>\n</tool_call>\n<tool_call>list_files</tool_call>",
+        ),
+        (
+            Dialect::Kimi,
+            "Looking.<|tool_calls_section_begin|><|tool_call_begin|>functions.read:0<|tool_call_argument_begin|>{\"path\":\"a\",\"count\":2}<|tool_call_end|><|tool_call_begin|>functions.list_files:1<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>",
+        ),
+        (
+            Dialect::Harmony,
+            "<|channel|>final<|message|>Looking.<|end|><|start|>assistant<|channel|>commentary to=functions.read <|constrain|>json<|message|>{\"path\":\"a\",\"count\":2}<|call|><|start|>assistant to=functions.list_files<|channel|>commentary<|message|>{}<|call|>",
+        ),
+        (
+            Dialect::Gemini,
+            "Looking.\n```tool_code\nprint(default_api.read(path=\"a\", count=2))\nprint(default_api.list_files())\n```",
+        ),
+        (
+            Dialect::Gemma,
+            "Looking.<|tool_call>call:read{path:<|\"|>a<|\"|>,count:2}<tool_call|><|tool_call>call:list_files{}<tool_call|>",
+        ),
         (Dialect::Llama, "Looking.<|python_tag|>[read(path='a', count=2), list_files()]<|eom_id|>"),
-        (Dialect::Llama, "Looking.<|tool_call_start|>[read(path=\"a\", count=2), list_files()]<|tool_call_end|>"),
-        (Dialect::AnthropicXml, "Looking.\n<minimax:tool_call>\n<invoke name=\"read\"><parameter name=\"path\">a</parameter><parameter name=\"count\">2</parameter></invoke>\n<invoke name=\"list_files\"></invoke>\n</minimax:tool_call>"),
-        (Dialect::Mistral, "Looking.[TOOL_CALLS]read[ARGS]{\"path\":\"a\",\"count\":2}[TOOL_CALLS]list_files[ARGS]{}"),
-        (Dialect::Mistral, "Looking.[TOOL_CALLS][{\"name\":\"read\",\"arguments\":{\"path\":\"a\",\"count\":2}}, {\"name\":\"list_files\",\"arguments\":{}}]"),
-        (Dialect::Json, "Looking.\n```json\n{\"name\": \"read\", \"arguments\": {\"path\":\"a\",\"count\":2}}\n```\n```json\n{\"name\": \"list_files\", \"arguments\": {}}\n```"),
-        (Dialect::Json, "Looking.\n{\"name\": \"read\", \"arguments\": {\"path\":\"a\",\"count\":2}}\n{\"name\": \"list_files\", \"arguments\": {}}"),
+        (
+            Dialect::Llama,
+            "Looking.<|tool_call_start|>[read(path=\"a\", count=2), list_files()]<|tool_call_end|>",
+        ),
+        (
+            Dialect::AnthropicXml,
+            "Looking.\n<minimax:tool_call>\n<invoke name=\"read\"><parameter name=\"path\">a</parameter><parameter name=\"count\">2</parameter></invoke>\n<invoke name=\"list_files\"></invoke>\n</minimax:tool_call>",
+        ),
+        (
+            Dialect::Mistral,
+            "Looking.[TOOL_CALLS]read[ARGS]{\"path\":\"a\",\"count\":2}[TOOL_CALLS]list_files[ARGS]{}",
+        ),
+        (
+            Dialect::Mistral,
+            "Looking.[TOOL_CALLS][{\"name\":\"read\",\"arguments\":{\"path\":\"a\",\"count\":2}}, {\"name\":\"list_files\",\"arguments\":{}}]",
+        ),
+        (
+            Dialect::Json,
+            "Looking.\n```json\n{\"name\": \"read\", \"arguments\": {\"path\":\"a\",\"count\":2}}\n```\n```json\n{\"name\": \"list_files\", \"arguments\": {}}\n```",
+        ),
+        (
+            Dialect::Json,
+            "Looking.\n{\"name\": \"read\", \"arguments\": {\"path\":\"a\",\"count\":2}}\n{\"name\": \"list_files\", \"arguments\": {}}",
+        ),
     ]
 }
 
@@ -125,30 +173,62 @@ fn reasoning_is_told_apart_from_words() {
     assert_eq!(scan(None, "The <think> tag"), [text("The <think> tag")]);
     assert_eq!(scan(None, "<think>on and on </th"), [reasoning("on and on </th")]);
     assert_eq!(
-        gist(Some(Dialect::Harmony), "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Yes.<|return|>"),
+        gist(
+            Some(Dialect::Harmony),
+            "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Yes.<|return|>"
+        ),
         ["thought Hm.", "text Yes."]
     );
-    assert_eq!(gist(Some(Dialect::Gemma), "<|channel>thought\nHm.<channel|>Yes."), ["thought Hm.", "text Yes."]);
+    assert_eq!(
+        gist(Some(Dialect::Gemma), "<|channel>thought\nHm.<channel|>Yes."),
+        ["thought Hm.", "text Yes."]
+    );
     assert_eq!(gist(Some(Dialect::Mistral), "[THINK]Hm.[/THINK]Yes."), ["thought Hm.", "text Yes."]);
 }
 
 #[test]
 fn values_may_hold_the_tags_themselves() {
     let written = "<tool_call>{\"name\": \"write\", \"arguments\": {\"content\": \"</tool_call> and <tool_call>\"}}</tool_call>done";
-    assert_eq!(gist(Some(Dialect::Hermes), written), ["write {\"content\": \"</tool_call> and <tool_call>\"}", "text done"]);
-    let written = "<function=write>\n<parameter=content>\na </parameter> b </function> c\n\n</parameter>\n</function>";
-    assert_eq!(gist(Some(Dialect::QwenCoder), written), ["write {\"content\":\"a </parameter> b </function> c\\n\"}"]);
+    assert_eq!(
+        gist(Some(Dialect::Hermes), written),
+        ["write {\"content\": \"</tool_call> and <tool_call>\"}", "text done"]
+    );
+    let written =
+        "<function=write>\n<parameter=content>\na </parameter> b </function> c\n\n</parameter>\n</function>";
+    assert_eq!(
+        gist(Some(Dialect::QwenCoder), written),
+        ["write {\"content\":\"a </parameter> b </function> c\\n\"}"]
+    );
     let written = "<tool_call>write\n<arg_key>content</arg_key>\n<arg_value>uses <arg_key> and </arg_key> here</arg_value>\n</tool_call>";
-    assert_eq!(gist(Some(Dialect::Glm), written), ["write {\"content\":\"uses <arg_key> and </arg_key> here\"}"]);
+    assert_eq!(
+        gist(Some(Dialect::Glm), written),
+        ["write {\"content\":\"uses <arg_key> and </arg_key> here\"}"]
+    );
 }
 
 #[test]
 fn what_breaks_off_is_closed_only_if_nothing_but_brackets_is_missing() {
     for (dialect, written, expected) in [
-        (Dialect::Hermes, "<tool_call>{\"name\": \"read\", \"arguments\": {\"path\": \"a\"", "read {\"path\": \"a\"}"),
-        (Dialect::Hermes, "<tool_call>{\"name\": \"read\", \"arguments\": {\"path\": \"a\"}", "read {\"path\": \"a\"}"),
-        (Dialect::Hermes, "<tool_call>{\"name\": \"read\", \"arguments\": {\"path\": \"a", "read {\"path\": \"a"),
-        (Dialect::Kimi, "<|tool_call_begin|>functions.read:0<|tool_call_argument_begin|>{\"path\": [1", "read {\"path\":\"[1]\"}"),
+        (
+            Dialect::Hermes,
+            "<tool_call>{\"name\": \"read\", \"arguments\": {\"path\": \"a\"",
+            "read {\"path\": \"a\"}",
+        ),
+        (
+            Dialect::Hermes,
+            "<tool_call>{\"name\": \"read\", \"arguments\": {\"path\": \"a\"}",
+            "read {\"path\": \"a\"}",
+        ),
+        (
+            Dialect::Hermes,
+            "<tool_call>{\"name\": \"read\", \"arguments\": {\"path\": \"a",
+            "read {\"path\": \"a",
+        ),
+        (
+            Dialect::Kimi,
+            "<|tool_call_begin|>functions.read:0<|tool_call_argument_begin|>{\"path\": [1",
+            "read {\"path\":\"[1]\"}",
+        ),
         (Dialect::QwenCoder, "<function=read><parameter=path>a</parameter>", "read {\"path\":\"a\"}"),
         (Dialect::QwenCoder, "<function=read><parameter=path>a", "read {\"path\":\"a"),
         (Dialect::Llama, "[read(path='a')", "read {\"path\":\"a\"}"),
@@ -179,11 +259,23 @@ fn an_answer_cut_by_its_limit_has_no_whole_calls_at_its_end() {
 fn slips_of_small_models_are_forgiven() {
     for (written, expected) in [
         // Two braces, as some prompts show it.
-        ("<tool_call>\n{{\"name\": \"read\", \"arguments\": {\"path\": \"a\"}}}\n</tool_call>", "read {\"path\": \"a\"}"),
-        ("```json\n{\"name\": \"Read\", \"arguments\": \"{\\\"path\\\": \\\"a\\\"}\"}\n```", "read {\"path\": \"a\"}"),
+        (
+            "<tool_call>\n{{\"name\": \"read\", \"arguments\": {\"path\": \"a\"}}}\n</tool_call>",
+            "read {\"path\": \"a\"}",
+        ),
+        (
+            "```json\n{\"name\": \"Read\", \"arguments\": \"{\\\"path\\\": \\\"a\\\"}\"}\n```",
+            "read {\"path\": \"a\"}",
+        ),
         ("```\n{\"arguments\": {\"path\": \"a\"}, \"name\": \"read\"}\n```", "read {\"path\":\"a\"}"),
-        ("{\"name\": \"read\", \"parameters\": {\"path\": \"a\", \"count\": \"2\"}}", "read {\"path\":\"a\",\"count\":2}"),
-        ("{\"type\": \"function\", \"function\": {\"name\": \"read\", \"arguments\": {\"path\": \"a\"}}}", "read {\"path\":\"a\"}"),
+        (
+            "{\"name\": \"read\", \"parameters\": {\"path\": \"a\", \"count\": \"2\"}}",
+            "read {\"path\":\"a\",\"count\":2}",
+        ),
+        (
+            "{\"type\": \"function\", \"function\": {\"name\": \"read\", \"arguments\": {\"path\": \"a\"}}}",
+            "read {\"path\":\"a\"}",
+        ),
         ("{'name': 'read', 'arguments': {'path': 'a',}}", "read {\"path\":\"a\"}"),
         ("<tool_call>\n```json\n{\"name\": \"read\", \"arguments\": {}}\n```\n</tool_call>", "read {}"),
         ("<tool_call>{\"name\": \"read\", \"path\": \"a\"}</tool_call>", "read {\"path\":\"a\"}"),
@@ -196,10 +288,14 @@ fn slips_of_small_models_are_forgiven() {
 
 #[test]
 fn what_a_chosen_dialect_cannot_read_becomes_a_call_that_the_model_is_told_about() {
-    let written = "<tool_call>\n{\"name\": \"write\", \"arguments\": {\"content\": \"broken\n</tool_call>\nDone.";
+    let written =
+        "<tool_call>\n{\"name\": \"write\", \"arguments\": {\"content\": \"broken\n</tool_call>\nDone.";
     let found = gist(Some(Dialect::Hermes), written);
     assert_eq!(found, ["write {\"content\": \"broken\n", "text Done."]);
-    assert_eq!(gist(Some(Dialect::Hermes), "<tool_call>{\"name\": \"unheard\", \"arguments\": {}}</tool_call>"), ["unheard {}"]);
+    assert_eq!(
+        gist(Some(Dialect::Hermes), "<tool_call>{\"name\": \"unheard\", \"arguments\": {}}</tool_call>"),
+        ["unheard {}"]
+    );
     assert_eq!(scan(None, "<tool_call>{\"name\": \"unheard\", \"arguments\": {}}</tool_call>").len(), 1);
 }
 
@@ -211,12 +307,18 @@ fn arguments_are_told_while_they_come() {
     let delta = |text: &str| DialectEvent::CallDelta(text.to_owned());
     assert_eq!(
         joined(events),
-        [DialectEvent::CallStarted { tool: "write".to_owned() }, delta("{\"content\":\"line one\\nline \\\"two\\\" ")]
+        [
+            DialectEvent::CallStarted { tool: "write".to_owned() },
+            delta("{\"content\":\"line one\\nline \\\"two\\\" ")
+        ]
     );
     let mut scanner = Scanner::new(None, Others::Unmistakable, offered());
     let mut events = Vec::new();
     scanner.push("```json\n{\"name\": \"write\", \"arguments\": {\"content\": \"li", &mut events);
-    assert_eq!(joined(events), [DialectEvent::CallStarted { tool: "write".to_owned() }, delta("{\"content\": \"li")]);
+    assert_eq!(
+        joined(events),
+        [DialectEvent::CallStarted { tool: "write".to_owned() }, delta("{\"content\": \"li")]
+    );
 }
 
 #[test]
@@ -242,7 +344,8 @@ mod any_text {
 
     fn fragment() -> impl Strategy<Value = String> {
         let calls: Vec<String> = two_calls().into_iter().map(|(_, written)| written.to_owned()).collect();
-        let broken: Vec<(String, usize)> = calls.iter().map(|call| (call.clone(), call.chars().count())).collect();
+        let broken: Vec<(String, usize)> =
+            calls.iter().map(|call| (call.clone(), call.chars().count())).collect();
         prop_oneof![
             3 => prop::sample::select(calls),
             3 => (prop::sample::select(broken), 0.0_f64..1.0).prop_map(|((call, length), share)| {

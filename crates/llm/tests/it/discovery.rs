@@ -41,7 +41,9 @@ async fn only_servers_with_a_list_of_models_are_found_in_order() {
 }
 
 /// A server that answers each path with its own JSON, and everything else with 404.
-async fn answer_paths(paths: &'static [(&'static str, &'static str)]) -> (String, tokio::task::JoinHandle<()>) {
+async fn answer_paths(
+    paths: &'static [(&'static str, &'static str)],
+) -> (String, tokio::task::JoinHandle<()>) {
     let (listener, url) = listen().await;
     let task = tokio::spawn(async move {
         loop {
@@ -60,8 +62,11 @@ async fn answer_paths(paths: &'static [(&'static str, &'static str)]) -> (String
 }
 
 async fn window_at(url: &str) -> (Option<LocalWindow>, Option<u64>) {
-    let config =
-        ProviderConfig { name: "here".to_owned(), base_url: Some(url.to_owned()), ..ProviderConfig::default() };
+    let config = ProviderConfig {
+        name: "here".to_owned(),
+        base_url: Some(url.to_owned()),
+        ..ProviderConfig::default()
+    };
     let models = models(Catalog::empty().with_provider(config).unwrap(), &[]);
     let model = "here/m".parse().unwrap();
     (models.local_window(&model).await, models.limits(&model).context)
@@ -70,8 +75,14 @@ async fn window_at(url: &str) -> (Option<LocalWindow>, Option<u64>) {
 #[tokio::test]
 async fn the_window_that_a_server_has_set_up_is_read_from_each_kind() {
     let ollama: &[(&str, &str)] = &[
-        ("GET /v1/models ", r#"{"object":"list","data":[{"id":"m:latest","object":"model","owned_by":"library"}]}"#),
-        ("GET /api/ps ", r#"{"models":[{"name":"m:latest","model":"m:latest","size":1,"context_length":4096}]}"#),
+        (
+            "GET /v1/models ",
+            r#"{"object":"list","data":[{"id":"m:latest","object":"model","owned_by":"library"}]}"#,
+        ),
+        (
+            "GET /api/ps ",
+            r#"{"models":[{"name":"m:latest","model":"m:latest","size":1,"context_length":4096}]}"#,
+        ),
         (
             "POST /api/show ",
             r#"{"parameters":"stop \"x\"","model_info":{"general.architecture":"qwen2","qwen2.context_length":32768},"capabilities":["completion","tools"]}"#,
@@ -79,18 +90,27 @@ async fn the_window_that_a_server_has_set_up_is_read_from_each_kind() {
     ];
     let idle: &[(&str, &str)] = &[
         ("GET /api/ps ", r#"{"models":[]}"#),
-        ("POST /api/show ", r#"{"parameters":"num_ctx                        8192","model_info":{"llama.context_length":131072}}"#),
+        (
+            "POST /api/show ",
+            r#"{"parameters":"num_ctx                        8192","model_info":{"llama.context_length":131072}}"#,
+        ),
     ];
-    let unset: &[(&str, &str)] =
-        &[("GET /api/ps ", r#"{"models":[]}"#), ("POST /api/show ", r#"{"model_info":{"llama.context_length":131072}}"#)];
-    let llama: &[(&str, &str)] = &[("GET /props ", r#"{"default_generation_settings":{"n_ctx":16384,"params":{}},"total_slots":1}"#)];
-    let listed: &[(&str, &str)] =
-        &[("GET /v1/models ", r#"{"data":[{"id":"m","owned_by":"llamacpp","meta":{"n_ctx":16384,"n_ctx_train":32768}}]}"#)];
+    let unset: &[(&str, &str)] = &[
+        ("GET /api/ps ", r#"{"models":[]}"#),
+        ("POST /api/show ", r#"{"model_info":{"llama.context_length":131072}}"#),
+    ];
+    let llama: &[(&str, &str)] =
+        &[("GET /props ", r#"{"default_generation_settings":{"n_ctx":16384,"params":{}},"total_slots":1}"#)];
+    let listed: &[(&str, &str)] = &[(
+        "GET /v1/models ",
+        r#"{"data":[{"id":"m","owned_by":"llamacpp","meta":{"n_ctx":16384,"n_ctx_train":32768}}]}"#,
+    )];
     let studio: &[(&str, &str)] = &[(
         "GET /api/v0/models ",
         r#"{"data":[{"id":"m","type":"llm","state":"loaded","max_context_length":131072,"loaded_context_length":4096}]}"#,
     )];
-    let vllm: &[(&str, &str)] = &[("GET /v1/models ", r#"{"object":"list","data":[{"id":"m","max_model_len":40960}]}"#)];
+    let vllm: &[(&str, &str)] =
+        &[("GET /v1/models ", r#"{"object":"list","data":[{"id":"m","max_model_len":40960}]}"#)];
     let none: &[(&str, &str)] = &[("GET /v1/models ", r#"{"data":[{"id":"m"}]}"#)];
     let window = |context, trained, server| Some(LocalWindow { context, trained, server });
     for (paths, expected) in [

@@ -12,7 +12,14 @@ static SYNTAX: Syntax = Syntax {
     open,
     close,
     ends: &["</invoke>", "</antml:invoke>"],
-    stops: &["</minimax:tool_call>", "</tool_call>", "</function_calls>", "</antml:function_calls>", "<invoke name=", "<antml:invoke name="],
+    stops: &[
+        "</minimax:tool_call>",
+        "</tool_call>",
+        "</function_calls>",
+        "</antml:function_calls>",
+        "<invoke name=",
+        "<antml:invoke name=",
+    ],
     padding: Padding::None,
 };
 
@@ -28,7 +35,11 @@ impl Form for AnthropicXml {
             Opening { tag: "<tool_call>", place: Place::Anywhere, begins: section },
             Opening { tag: "</tool_call>", place: Place::Anywhere, begins: section_end },
             Opening { tag: "<invoke name=", place: Place::Anywhere, begins: |t, l| invoked(t, l, &SYNTAX) },
-            Opening { tag: "<antml:invoke name=", place: Place::Anywhere, begins: |t, l| invoked(t, l, &SYNTAX) },
+            Opening {
+                tag: "<antml:invoke name=",
+                place: Place::Anywhere,
+                begins: |t, l| invoked(t, l, &SYNTAX),
+            },
         ]
     }
 
@@ -39,7 +50,9 @@ impl Form for AnthropicXml {
                 let parameters: String = call
                     .arguments
                     .iter()
-                    .map(|(name, value)| format!("<parameter name=\"{name}\">{}</parameter>\n", tag_text(value)))
+                    .map(|(name, value)| {
+                        format!("<parameter name=\"{name}\">{}</parameter>\n", tag_text(value))
+                    })
                     .collect();
                 format!("<invoke name=\"{}\">\n{parameters}</invoke>\n", call.tool)
             })
@@ -85,7 +98,11 @@ pub(super) fn invoked(text: &str, look: &Look, syntax: &'static Syntax) -> Verdi
         None => {
             let begun = text.trim_start_matches(['"', '\'']).split(['"', '\'']).next().unwrap_or_default();
             let begins = text.is_empty() || text.starts_with(['"', '\'']);
-            if begins && look.end == End::More && look.may_accept(begun) { Verdict::More } else { Verdict::No }
+            if begins && look.end == End::More && look.may_accept(begun) {
+                Verdict::More
+            } else {
+                Verdict::No
+            }
         }
     }
 }
@@ -102,11 +119,12 @@ pub(super) fn named_parameter(text: &str, tags: &[&str], end: End) -> Opened {
         Match::Yes(length) => match text.get(length..).and_then(quoted_name) {
             Some((name, tag)) => {
                 let attributes = text.get(length + name.len()..length + tag).unwrap_or_default();
-                let said = match (attributes.contains("string=\"true\""), attributes.contains("string=\"false\"")) {
-                    (true, _) => Some(Said::String),
-                    (false, true) => Some(Said::Other),
-                    (false, false) => None,
-                };
+                let said =
+                    match (attributes.contains("string=\"true\""), attributes.contains("string=\"false\"")) {
+                        (true, _) => Some(Said::String),
+                        (false, true) => Some(Said::Other),
+                        (false, false) => None,
+                    };
                 Opened::Parameter(name.to_owned(), length + tag, said)
             }
             None => Opened::More,

@@ -29,7 +29,11 @@ impl Form for DeepSeek {
             Opening { tag: "<|tool▁calls▁end|>", place: Place::Anywhere, begins: section_end },
             Opening { tag: "<｜tool▁call▁begin｜>", place: Place::Anywhere, begins: call },
             Opening { tag: "<|tool▁call▁begin|>", place: Place::Anywhere, begins: call },
-            Opening { tag: "<｜end▁of▁sentence｜>", place: Place::Anywhere, begins: |_, _| Verdict::Begins(0, What::Nothing) },
+            Opening {
+                tag: "<｜end▁of▁sentence｜>",
+                place: Place::Anywhere,
+                begins: |_, _| Verdict::Begins(0, What::Nothing),
+            },
             Opening { tag: "<｜DSML｜function_calls>", place: Place::Anywhere, begins: section },
             Opening { tag: "<｜DSML｜tool_calls>", place: Place::Anywhere, begins: section },
             Opening { tag: "</｜DSML｜function_calls>", place: Place::Anywhere, begins: section_end },

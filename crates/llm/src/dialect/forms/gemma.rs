@@ -6,7 +6,9 @@ use super::{Form, WrittenCall, WrittenResult};
 use crate::dialect::json_body::{emit, unfinished};
 use crate::dialect::literal::{BareWords, MARK, read};
 use crate::dialect::offered::OfferedTools;
-use crate::dialect::opening::{Body, Closer, End, Found, Look, Match, Opening, Place, Step, Trust, Verdict, What, find};
+use crate::dialect::opening::{
+    Body, Closer, End, Found, Look, Match, Opening, Place, Step, Trust, Verdict, What, find,
+};
 use crate::dialect::scanner::DialectEvent;
 
 pub(super) struct Gemma;
@@ -34,7 +36,10 @@ impl Form for Gemma {
     }
 
     fn result(&self, result: &WrittenResult) -> String {
-        format!("<|tool_response>response:{}{{output:{MARK}{}{MARK}}}<tool_response|>", result.tool, result.text)
+        format!(
+            "<|tool_response>response:{}{{output:{MARK}{}{MARK}}}<tool_response|>",
+            result.tool, result.text
+        )
     }
 
     fn teaching(&self) -> &'static str {

@@ -63,7 +63,8 @@ fn open(text: &str, end: End) -> Opened {
         Match::No => Opened::No,
         Match::More => Opened::More,
         Match::Yes(length) => {
-            let name = text.get(..length).and_then(|tags| tags.split("</arg_key>").next()).unwrap_or_default();
+            let name =
+                text.get(..length).and_then(|tags| tags.split("</arg_key>").next()).unwrap_or_default();
             let name = name.trim_start().strip_prefix("<arg_key>").unwrap_or_default().trim();
             Opened::Parameter(name.to_owned(), length, None)
         }

@@ -11,17 +11,37 @@ pub(super) struct Hermes;
 impl Form for Hermes {
     fn openings(&self) -> &'static [Opening] {
         &[
-            Opening { tag: "<tool_call>", place: Place::Anywhere, begins: |t, l| tagged(t, l, &["</tool_call>"]) },
-            Opening { tag: "<tool_calls>", place: Place::Anywhere, begins: |t, l| tagged(t, l, &["</tool_calls>"]) },
+            Opening {
+                tag: "<tool_call>",
+                place: Place::Anywhere,
+                begins: |t, l| tagged(t, l, &["</tool_call>"]),
+            },
+            Opening {
+                tag: "<tool_calls>",
+                place: Place::Anywhere,
+                begins: |t, l| tagged(t, l, &["</tool_calls>"]),
+            },
             Opening { tag: "<tools>", place: Place::Anywhere, begins: |t, l| tagged(t, l, &["</tools>"]) },
-            Opening { tag: "<TOOLCALL>", place: Place::Anywhere, begins: |t, l| tagged(t, l, &["</TOOLCALL>"]) },
-            Opening { tag: "<functioncall>", place: Place::Anywhere, begins: |t, l| tagged(t, l, &["</functioncall>"]) },
+            Opening {
+                tag: "<TOOLCALL>",
+                place: Place::Anywhere,
+                begins: |t, l| tagged(t, l, &["</TOOLCALL>"]),
+            },
+            Opening {
+                tag: "<functioncall>",
+                place: Place::Anywhere,
+                begins: |t, l| tagged(t, l, &["</functioncall>"]),
+            },
             Opening {
                 tag: "<function_call>",
                 place: Place::Anywhere,
                 begins: |t, l| tagged(t, l, &["</function_call>"]),
             },
-            Opening { tag: "<|tool_call|>", place: Place::Anywhere, begins: |t, l| tagged(t, l, &["<|/tool_call|>"]) },
+            Opening {
+                tag: "<|tool_call|>",
+                place: Place::Anywhere,
+                begins: |t, l| tagged(t, l, &["<|/tool_call|>"]),
+            },
         ]
     }
 

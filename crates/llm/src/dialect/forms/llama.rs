@@ -19,7 +19,7 @@ impl Form for Llama {
             Opening { tag: "<|python_start|>", place: Place::Anywhere, begins: tagged },
             Opening { tag: "<|tool_call_start|>", place: Place::Anywhere, begins: tagged },
             Opening { tag: "<function_calls>", place: Place::Anywhere, begins: tagged },
-            Opening { tag: "[", place: Place::Beginning, begins: listed },
+            Opening { tag: "[", place: Place::LineStart, begins: listed },
         ]
     }
 
@@ -72,7 +72,9 @@ fn called(text: &str, look: &Look) -> Match {
     let end = rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '-')));
     let name = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
     match look.name(name, end.is_some()) {
-        Match::Yes(length) if rest.get(length..).is_some_and(|behind| behind.starts_with('(')) => Match::Yes(0),
+        Match::Yes(length) if rest.get(length..).is_some_and(|behind| behind.starts_with('(')) => {
+            Match::Yes(0)
+        }
         Match::More => Match::More,
         Match::Yes(_) | Match::No => Match::No,
     }

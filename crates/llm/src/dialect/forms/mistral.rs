@@ -43,7 +43,9 @@ fn call(text: &str, look: &Look) -> Verdict {
         Match::More => return Verdict::More,
         Match::Yes(_) => {
             return match (look.trust, json_head::call(text, look)) {
-                (Trust::Chosen, _) | (_, Match::Yes(_)) => Verdict::Begins(0, What::Call(JsonBody::calls(&[]))),
+                (Trust::Chosen, _) | (_, Match::Yes(_)) => {
+                    Verdict::Begins(0, What::Call(JsonBody::calls(&[])))
+                }
                 (_, Match::More) => Verdict::More,
                 (_, Match::No) => Verdict::No,
             };
