@@ -281,6 +281,15 @@ fn slips_of_small_models_are_forgiven() {
         ("<tool_call>{\"name\": \"read\", \"path\": \"a\"}</tool_call>", "read {\"path\":\"a\"}"),
         ("<tools>[{\"name\": \"read\", \"arguments\": {}}]</tools>", "read {}"),
         ("<function=read>{\"path\": \"a\"}</function>", "read {\"path\": \"a\"}"),
+        (
+            "<tools>\n    <function name=\"read\" arguments='{\"path\": \"a\"}'/>\n</tools>",
+            "read {\"path\": \"a\"}",
+        ),
+        ("<function name=\"list_files\"/>", "list_files {}"),
+        (
+            "<tool_call><function name=\"read\"><parameter name=\"path\">a</parameter></function></tool_call>",
+            "read {\"path\":\"a\"}",
+        ),
     ] {
         assert_eq!(gist(None, written), [expected]);
     }
