@@ -247,3 +247,21 @@ async fn a_stream_that_breaks_hands_over_what_was_held_back() {
     assert_eq!(words, "Use <tool_ca");
     assert_eq!(error.kind, rein_llm::ErrorKind::Cut);
 }
+
+#[tokio::test]
+async fn what_harmony_spills_reaches_neither_the_person_nor_the_tool() {
+    let turn = Turn::text("Done. analysis to=functions.read code \u{5927}\u{53d1} more")
+        .and_call_text("read", "{\"path\":\"a\"} commentary to=functions.read code \u{5927}");
+    let server = ModelServer::start(Script::always(turn)).await;
+    let info = ModelInfo { id: "m".to_owned(), dialect: Some(Dialect::Harmony), ..ModelInfo::default() };
+    let events = said(&models_at(&server, info), "m", &request()).await;
+    assert_eq!(events.first(), Some(&text(0, "Done.")));
+    let arguments: Vec<&str> = events
+        .iter()
+        .filter_map(|event| match event {
+            ModelEvent::CallCompleted { arguments, .. } => Some(arguments.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(arguments, ["{\"path\":\"a\"}"]);
+}
