@@ -13,8 +13,12 @@ const LEADS: [&str; 6] = ["analysis", "commentary", "assistant", "user", "change
 /// What stands behind the name.
 const KINDS: [&str; 3] = [" code", " json", " <|"];
 
-/// Whether the rest of a text is spilled, from the name of the recipient on.
+/// Whether the rest of a text is spilled, from the name of the recipient on. The word before it has been told by then:
+/// to hold every letter with which it may begin would make all text stutter.
 pub(super) fn begins(text: &str, look: &Look) -> Verdict {
+    if !LEADS.contains(&look.lead) {
+        return Verdict::No;
+    }
     match spilled(text, look.end) {
         Some(true) => Verdict::Begins(0, What::Garbage),
         Some(false) => Verdict::No,

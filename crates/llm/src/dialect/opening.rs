@@ -30,6 +30,8 @@ pub(super) enum Place {
 pub(super) struct Look<'a> {
     /// The text from the tag on.
     pub(super) from: &'a str,
+    /// The word right before the tag.
+    pub(super) lead: &'a str,
     pub(super) tools: &'a OfferedTools,
     pub(super) trust: Trust,
     /// Whether a section of calls is open.

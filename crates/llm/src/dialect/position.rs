@@ -13,17 +13,28 @@ pub(super) struct Position {
     /// How many backticks opened the inline code.
     inline: Option<usize>,
     previous: char,
+    /// The last word, as far as it may matter.
+    word: String,
 }
 
 impl Default for Position {
     fn default() -> Self {
-        Self { line_start: true, fresh: true, fence: None, inline: None, previous: '\n' }
+        Self { line_start: true, fresh: true, fence: None, inline: None, previous: '\n', word: String::new() }
     }
 }
 
 impl Position {
     /// A character that is no backtick.
     pub(super) fn step(&mut self, character: char) {
+        const LONGEST_WORD: usize = 24;
+        if character.is_alphanumeric() {
+            if !self.previous.is_alphanumeric() {
+                self.word.clear();
+            }
+            if self.word.len() < LONGEST_WORD {
+                self.word.push(character);
+            }
+        }
         if character == '\n' {
             self.line_start = true;
             self.inline = None;
@@ -52,6 +63,11 @@ impl Position {
     /// Something that is not words was here.
     pub(super) fn interrupt(&mut self) {
         *self = Self { fence: self.fence, ..Self::default() };
+    }
+
+    /// The word right before it; empty if there is something between.
+    pub(super) fn lead(&self) -> &str {
+        if self.previous.is_alphanumeric() { &self.word } else { "" }
     }
 
     pub(super) fn in_code(&self) -> bool {

@@ -189,7 +189,14 @@ impl Scanner {
                 continue;
             }
             if let Some(behind) = rest.strip_prefix(opening.tag) {
-                let look = Look { from: rest, tools: &self.tools, trust: *trust, section: self.section, end };
+                let look = Look {
+                    from: rest,
+                    lead: self.position.lead(),
+                    tools: &self.tools,
+                    trust: *trust,
+                    section: self.section,
+                    end,
+                };
                 match (opening.begins)(behind, &look) {
                     Verdict::No => {}
                     Verdict::More => more = true,

@@ -255,7 +255,7 @@ async fn what_harmony_spills_reaches_neither_the_person_nor_the_tool() {
     let server = ModelServer::start(Script::always(turn)).await;
     let info = ModelInfo { id: "m".to_owned(), dialect: Some(Dialect::Harmony), ..ModelInfo::default() };
     let events = said(&models_at(&server, info), "m", &request()).await;
-    assert_eq!(events.first(), Some(&text(0, "Done.")));
+    assert_eq!(events.first(), Some(&text(0, "Done. analysis")));
     let arguments: Vec<&str> = events
         .iter()
         .filter_map(|event| match event {

@@ -25,10 +25,7 @@ impl Form for Harmony {
             Opening { tag: "<|end|>", place: Place::Anywhere, begins: message_end },
             Opening { tag: "<|return|>", place: Place::Anywhere, begins: message_end },
             Opening { tag: "<|call|>", place: Place::Anywhere, begins: message_end },
-            Opening { tag: "analysis to=functions.", place: Place::Anywhere, begins: leak::begins },
-            Opening { tag: "commentary to=functions.", place: Place::Anywhere, begins: leak::begins },
-            Opening { tag: "assistant to=functions.", place: Place::Anywhere, begins: leak::begins },
-            Opening { tag: "user to=functions.", place: Place::Anywhere, begins: leak::begins },
+            Opening { tag: " to=functions.", place: Place::Anywhere, begins: leak::begins },
         ]
     }
 
