@@ -8,14 +8,16 @@
 //! nor debug output show them.
 //!
 //! Layout: [`request`] and [`event`] are what a model is sent and says;
-//! [`wire`] encodes and decodes, without sockets or secrets; [`error`] names
+//! [`wire`] encodes and decodes, without sockets or secrets; [`dialect`] finds
+//! calls in text; [`error`] names
 //! what went wrong in words and kinds; [`retry`] says how long to wait;
 //! [`catalog`] is what is known of providers and models; [`models`], [`stream`]
 //! and [`choose`] put them together; [`discovery`] finds servers on this
-//! machine.
+//! machine, and [`window`] how much really fits into their models.
 
 pub mod catalog;
 pub mod choose;
+pub mod dialect;
 pub mod discovery;
 pub mod error;
 pub mod event;
@@ -27,9 +29,11 @@ mod scrub;
 mod sending;
 mod sigv4;
 pub mod stream;
+pub mod window;
 pub mod wire;
 
 pub use catalog::{Catalog, ImageSupport, Limits, ModelInfo, Prices, Provider, ProviderConfig, Quirks, cost};
+pub use dialect::Dialect;
 pub use discovery::LocalServer;
 pub use error::{ErrorKind, ModelError, classify};
 pub use event::ModelEvent;
@@ -37,4 +41,5 @@ pub use models::{Endpoint, Models, ModelsOptions};
 pub use request::{CacheLifetime, CachePlan, Effort, ModelRequest, ToolChoice};
 pub use sending::{AwsKeys, Credential};
 pub use stream::ModelStream;
+pub use window::LocalWindow;
 pub use wire::{EncodedRequest, Wire};

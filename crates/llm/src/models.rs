@@ -4,9 +4,9 @@
 //! they belong into. One call of [`Models::stream`] is one attempt.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rein_http::{BodyEnd, CancellationToken, Client, Reach, Response};
@@ -14,6 +14,7 @@ use rein_protocol::{Cost, ModelRef, Timestamp, Usage};
 use secrecy::SecretString;
 
 use crate::catalog::{self, Access, AccessScheme, Catalog, Limits, Prices, Provider, Quirks};
+use crate::dialect::{Dialect, OfferedTools, Others, Stage, refuses_tools, rendered};
 use crate::discovery::{self, LocalServer};
 use crate::error::{Advice, ErrorKind, ModelError, classify};
 use crate::guard::Guard;
@@ -21,6 +22,7 @@ use crate::request::ModelRequest;
 use crate::retry::Patience;
 use crate::sending::Credential;
 use crate::stream::ModelStream;
+use crate::window::{self, LocalWindow};
 use crate::wire::Wire;
 
 /// How much of an error's body is read.
@@ -28,6 +30,8 @@ const LONGEST_ERROR: usize = 64 * 1024;
 /// How much of a list of models is read.
 const LONGEST_LIST: usize = 8 * 1024 * 1024;
 const LIST_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a server on this machine is asked how much fits.
+const WINDOW_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Variables by name.
 type Environment = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
@@ -65,6 +69,10 @@ pub struct Models {
     catalog: Arc<Catalog>,
     environment: Environment,
     options: ModelsOptions,
+    /// What servers on this machine said of their models.
+    windows: Arc<Mutex<HashMap<ModelRef, LocalWindow>>>,
+    /// Models whose servers refused tools.
+    toolless: Arc<Mutex<HashSet<ModelRef>>>,
 }
 
 /// Where and how a model is asked. Showing it shows no secrets.
@@ -89,6 +97,29 @@ pub struct Endpoint {
     /// What the provider wants different.
     pub quirks: Quirks,
     pub(crate) advice: Advice,
+    pub(crate) others: Others,
+}
+
+impl Endpoint {
+    /// What finds calls in the text of an answer, if there may be any.
+    fn stage(&self, request: &ModelRequest) -> Option<Stage> {
+        let tools = OfferedTools::new(&request.tools);
+        let guarded = self.others == Others::Unmistakable && !tools.is_empty();
+        let chosen = self.quirks.dialect.or(self.quirks.teach.then_some(Dialect::Json));
+        (chosen.is_some() || guarded).then(|| Stage::new(chosen, self.others, tools))
+    }
+
+    /// The request as this model is to get it.
+    fn written<'a>(&self, request: &'a ModelRequest) -> Cow<'a, ModelRequest> {
+        let request = match self.quirks.teach {
+            true => Cow::Owned(rendered(request, self.quirks.dialect.unwrap_or(Dialect::Json))),
+            false => Cow::Borrowed(request),
+        };
+        match request.model == self.model {
+            true => request,
+            false => Cow::Owned(ModelRequest { model: self.model.clone(), ..request.into_owned() }),
+        }
+    }
 }
 
 impl fmt::Debug for Models {
@@ -109,6 +140,8 @@ impl Models {
             catalog: Arc::new(catalog),
             environment: Arc::new(environment),
             options: ModelsOptions::default(),
+            windows: Arc::default(),
+            toolless: Arc::default(),
         }
     }
 
@@ -139,33 +172,49 @@ impl Models {
         Ok(endpoint)
     }
 
-    /// Asks a model, once. What the request says of the model is replaced by `model`.
+    /// Asks a model, once. What the request says of the model is replaced by `model`. A server that takes no tools is
+    /// asked again with the tools described in words, and from then on so at once.
     pub async fn stream(
         &self,
         model: &ModelRef,
         request: &ModelRequest,
         cancel: CancellationToken,
     ) -> Result<ModelStream, ModelError> {
-        let endpoint = self.resolve(model)?;
+        let mut endpoint = self.resolve(model)?;
+        endpoint.quirks.teach |= self.toolless.lock().unwrap_or_else(PoisonError::into_inner).contains(model);
+        match self.ask(&endpoint, request, &cancel).await {
+            Err(error) if !endpoint.quirks.teach && !request.tools.is_empty() && refuses_tools(&error) => {
+                self.toolless.lock().unwrap_or_else(PoisonError::into_inner).insert(model.clone());
+                endpoint.quirks.teach = true;
+                self.ask(&endpoint, request, &cancel).await
+            }
+            answered => answered,
+        }
+    }
+
+    async fn ask(
+        &self,
+        endpoint: &Endpoint,
+        request: &ModelRequest,
+        cancel: &CancellationToken,
+    ) -> Result<ModelStream, ModelError> {
         let scrubber = endpoint.scrubber();
         let refine = |error: ModelError| {
             let advised = endpoint.advice.add_to(error);
             scrubber.clean_error(self.options.patience.judge(advised, Timestamp::now()))
         };
-        let request = if request.model == endpoint.model {
-            Cow::Borrowed(request)
-        } else {
-            Cow::Owned(ModelRequest { model: endpoint.model.clone(), ..request.clone() })
-        };
+        let stage = endpoint.stage(request);
+        let request = endpoint.written(request);
         let encoded = endpoint.wire.encode(&request, &endpoint.quirks)?;
-        let idle_timeout = self.idle_timeout(&model.provider, &endpoint.base_url);
+        let idle_timeout = self.idle_timeout(&endpoint.provider, &endpoint.base_url);
         let outgoing = endpoint.outgoing(encoded).map_err(refine)?.with_idle_timeout(idle_timeout);
-        let response = self.http.send(outgoing, &cancel).await.map_err(|error| refine(error.into()))?;
+        let response = self.http.send(outgoing, cancel).await.map_err(|error| refine(error.into()))?;
         if !(200..300).contains(&response.status) {
             return Err(refine(failure(response).await));
         }
         let guard = Guard::new(self.options.longest_answer, idle_timeout, self.options.patience);
-        Ok(ModelStream::new(endpoint.wire, response, scrubber, endpoint.advice, guard))
+        let stream = ModelStream::new(endpoint.wire, response, scrubber, endpoint.advice.clone(), guard);
+        Ok(stream.with_stage(stage))
     }
 
     /// The models that a provider lists.
@@ -199,6 +248,20 @@ impl Models {
         discovery::local(&self.http, &candidates, self.options.discovery_timeout).await
     }
 
+    /// Asks a server on this machine or in a private network how much really fits into a model; from then on
+    /// [`limits`](Self::limits) knows it too. Nothing of other servers, and of those that do not say.
+    pub async fn local_window(&self, model: &ModelRef) -> Option<LocalWindow> {
+        let provider = self.catalog.provider(&model.provider)?;
+        let (base_url, _) = self.address(provider);
+        if Reach::of(&base_url) == Reach::Public {
+            return None;
+        }
+        let found = window::of(&self.http, &base_url, &model.model, WINDOW_TIMEOUT).await?;
+        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        windows.insert(model.clone(), found.clone());
+        Some(found)
+    }
+
     /// What a model's tokens cost, if that is known.
     #[must_use]
     pub fn pricing(&self, model: &ModelRef) -> Option<Prices> {
@@ -219,6 +282,14 @@ impl Models {
     /// How much fits into a model, as far as known.
     #[must_use]
     pub fn limits(&self, model: &ModelRef) -> Limits {
+        let local =
+            self.windows.lock().unwrap_or_else(PoisonError::into_inner).get(model).and_then(|w| w.context);
+        let known = self.known_limits(model);
+        // What a server says that it has set up holds more than what is known of the model.
+        Limits { context: known.context.into_iter().chain(local).min(), ..known }
+    }
+
+    fn known_limits(&self, model: &ModelRef) -> Limits {
         self.catalog
             .provider(&model.provider)
             .and_then(|provider| provider.model(&model.model))
@@ -233,6 +304,17 @@ impl Models {
         let mut quirks =
             known.map_or_else(|| provider.quirks.clone(), |model| model.quirks(&provider.quirks));
         quirks.path = quirks.path.map(|path| self.filled_in(&path, provider));
+        let others = match (known, Reach::of(&base_url)) {
+            (Some(_), Reach::Public) => Others::Ignored,
+            (None, _) | (_, Reach::Loopback | Reach::Private) => Others::Unmistakable,
+        };
+        // Whoever names a dialect knows better than the name of the model does.
+        if let (None, Others::Unmistakable, Some(family)) =
+            (quirks.dialect, others, catalog::family_of(model))
+        {
+            quirks.dialect = Some(family.dialect);
+            quirks.teach |= family.teach && known.is_none_or(|model| model.teach.is_none());
+        }
         let advice = Advice {
             provider: provider.name.clone(),
             key_env: if provider.key.is_some() { Vec::new() } else { provider.key_env.clone() },
@@ -250,6 +332,7 @@ impl Models {
             headers: provider.headers.clone(),
             quirks,
             advice,
+            others,
         }
     }
 

@@ -136,6 +136,8 @@ impl Provider {
                 known.thinking = model.thinking.or_else(|| known.thinking.take());
                 known.cache = model.cache.or(known.cache);
                 known.images = model.images.or(known.images);
+                known.dialect = model.dialect.or(known.dialect);
+                known.teach = model.teach.or(known.teach);
             }
             None => self.models.push(model),
         }

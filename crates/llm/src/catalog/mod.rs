@@ -7,6 +7,7 @@
 mod access;
 mod bundled;
 mod config;
+mod family;
 mod price;
 mod thinking;
 mod variable;
@@ -16,10 +17,12 @@ use std::collections::BTreeMap;
 use secrecy::SecretString;
 use serde::Deserialize;
 
+use crate::dialect::Dialect;
 use crate::wire::Wire;
 
 pub use access::{Access, AccessScheme};
 pub use config::ProviderConfig;
+pub(crate) use family::family_of;
 pub use price::{Prices, cost};
 pub use thinking::{Thinking, ThinkingStyle};
 pub use variable::Variable;
@@ -145,6 +148,11 @@ pub struct Quirks {
     pub eager_arguments: bool,
     /// The longest answer to ask for if the request does not say, for those who insist on one.
     pub max_output: Option<u64>,
+    /// How its models write calls into their text, where the server leaves them there.
+    pub dialect: Option<Dialect>,
+    /// Whether tools are described in words, and calls and results written in the dialect: for models and servers that
+    /// take no tools otherwise.
+    pub teach: bool,
 }
 
 impl Quirks {
@@ -197,6 +205,8 @@ impl Default for Quirks {
             images: ImageSupport::Yes,
             eager_arguments: false,
             max_output: None,
+            dialect: None,
+            teach: false,
         }
     }
 }
@@ -267,6 +277,12 @@ pub struct ModelInfo {
     /// Whether it can be sent images, if otherwise than its provider says.
     #[serde(default)]
     pub images: Option<ImageSupport>,
+    /// How it writes calls into its text, if otherwise than its provider says.
+    #[serde(default)]
+    pub dialect: Option<Dialect>,
+    /// Whether tools are described to it in words, if otherwise than its provider says.
+    #[serde(default)]
+    pub teach: Option<bool>,
 }
 
 impl ModelInfo {
@@ -278,6 +294,8 @@ impl ModelInfo {
             cache: self.cache.unwrap_or(provider.cache),
             images: self.images.unwrap_or(provider.images),
             max_output: self.output.or(provider.max_output),
+            dialect: self.dialect.or(provider.dialect),
+            teach: self.teach.unwrap_or(provider.teach),
             ..provider.clone()
         }
     }

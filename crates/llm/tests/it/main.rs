@@ -4,6 +4,7 @@
 mod anthropic;
 mod bedrock;
 mod choose;
+mod dialect;
 mod discovery;
 mod fuzz;
 mod google;

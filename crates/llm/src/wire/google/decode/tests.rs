@@ -72,7 +72,7 @@ fn whole_answer() -> Vec<Value> {
 
 #[test]
 fn thoughts_text_and_calls_are_told_as_they_come_and_signatures_with_what_they_are_on() {
-    let usage = Usage { input: 40, output: 27, reasoning: 7, cache_read: 60, cache_write: 0 };
+    let usage = Usage { input: 40, output: 27, reasoning: 7, cache_read: 60, ..Usage::default() };
     let mut expected = vec![
         reasoning(0, "Let me \u{e9}"),
         reasoning(0, " see."),

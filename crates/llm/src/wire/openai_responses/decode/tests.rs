@@ -115,7 +115,7 @@ fn whole_answer() -> Vec<Value> {
 
 #[test]
 fn reasoning_text_and_parallel_calls_are_told_as_they_come() {
-    let usage = Usage { input: 40, output: 30, reasoning: 12, cache_read: 60, cache_write: 0 };
+    let usage = Usage { input: 40, output: 30, reasoning: 12, cache_read: 60, ..Usage::default() };
     let expected = vec![
         reasoning(0, "Let me \u{e9}"),
         reasoning(0, "\n\n"),
