@@ -109,6 +109,9 @@ impl Models {
             // Whether it runs is found out by looking for it, unless settings say that it does.
             return provider.origin == Origin::Configured;
         }
+        if !self.has_address(provider) {
+            return false;
+        }
         let (base_url, source) = self.address(provider);
         let set = source == AddressSource::Environment || provider.origin == Origin::Configured;
         self.credential(provider).is_some() || (set && !wants_key(provider, &base_url))

@@ -12,28 +12,41 @@
 //! what went wrong in words and kinds; [`retry`] says how long to wait;
 //! [`catalog`] is what is known of providers and models; [`models`], [`stream`]
 //! and [`choose`] put them together; [`discovery`] finds servers on this
-//! machine.
+//! machine; [`listing`] says what can be used and why not; [`role`] is which
+//! model does what, [`fallback`] who comes next, [`small`] what is asked by the
+//! way.
 
 pub mod catalog;
 pub mod choose;
 pub mod discovery;
 pub mod error;
 pub mod event;
+pub mod fallback;
+pub mod listing;
 pub mod models;
 pub mod request;
 pub mod retry;
+pub mod role;
 mod scrub;
 mod sending;
 mod sigv4;
+pub mod small;
 pub mod stream;
 pub mod wire;
 
-pub use catalog::{Catalog, Limits, ModelInfo, Prices, Provider, ProviderConfig, Quirks, cost};
+pub use catalog::{
+    Catalog, EditForm, Family, Limits, ModelInfo, Prices, Provider, ProviderConfig, Quirks, Spending, Table,
+    TableError, cost,
+};
 pub use discovery::LocalServer;
 pub use error::{ErrorKind, ModelError, classify};
 pub use event::ModelEvent;
+pub use fallback::{FallbackChain, Switch};
+pub use listing::{ListedModel, ListedProvider, Usability};
 pub use models::{Endpoint, Models, ModelsOptions};
 pub use request::{CacheLifetime, CachePlan, Effort, ModelRequest, ToolChoice};
+pub use role::{InvalidRoleModel, Role, RoleChoice, RoleModel, Roles};
 pub use sending::{AwsKeys, Credential};
+pub use small::SmallAnswer;
 pub use stream::ModelStream;
 pub use wire::{EncodedRequest, Wire};

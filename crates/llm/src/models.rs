@@ -13,10 +13,11 @@ use rein_http::{BodyEnd, CancellationToken, Client, Reach, Response};
 use rein_protocol::{Cost, ModelRef, Timestamp, Usage};
 use secrecy::SecretString;
 
-use crate::catalog::{self, Access, AccessScheme, Catalog, Limits, Prices, Provider, Quirks};
+use crate::catalog::{self, Access, AccessScheme, Catalog, Limits, ModelInfo, Prices, Provider, Quirks};
 use crate::discovery::{self, LocalServer};
 use crate::error::{Advice, ErrorKind, ModelError, classify};
 use crate::request::ModelRequest;
+use crate::role::Roles;
 use crate::sending::Credential;
 use crate::stream::ModelStream;
 use crate::wire::Wire;
@@ -54,6 +55,7 @@ pub struct Models {
     catalog: Arc<Catalog>,
     environment: Environment,
     options: ModelsOptions,
+    roles: Arc<Roles>,
 }
 
 /// Where and how a model is asked. Showing it shows no secrets.
@@ -98,7 +100,21 @@ impl Models {
             catalog: Arc::new(catalog),
             environment: Arc::new(environment),
             options: ModelsOptions::default(),
+            roles: Arc::default(),
         }
+    }
+
+    /// With models for roles.
+    #[must_use]
+    pub fn with_roles(mut self, roles: Roles) -> Self {
+        self.roles = Arc::new(roles);
+        self
+    }
+
+    /// The models that somebody chose for roles.
+    #[must_use]
+    pub fn roles(&self) -> &Roles {
+        &self.roles
     }
 
     /// With other options.
@@ -118,6 +134,9 @@ impl Models {
     pub fn resolve(&self, model: &ModelRef) -> Result<Endpoint, ModelError> {
         let provider =
             self.catalog.provider(&model.provider).ok_or_else(|| self.unknown_provider(&model.provider))?;
+        if !self.has_address(provider) {
+            return Err(incomplete_address(provider));
+        }
         let endpoint = self.endpoint(provider, &model.model);
         if endpoint.credential.is_none() && wants_key(provider, &endpoint.base_url) {
             return Err(missing_key(provider));
@@ -200,6 +219,22 @@ impl Models {
         catalog::cost(Some(usage), self.pricing(model).as_ref())
     }
 
+    /// What the provider's cache saved in a call, in millionths of a US dollar; less than nothing if writing to it cost
+    /// more than reading from it saved. Absent if that is not known.
+    #[must_use]
+    pub fn savings(&self, model: &ModelRef, usage: &Usage) -> Option<i64> {
+        catalog::cache_savings(usage, &self.pricing(model)?)
+    }
+
+    /// What is known of a model, its family's part included.
+    #[must_use]
+    pub fn info(&self, model: &ModelRef) -> ModelInfo {
+        match self.catalog.provider(&model.provider) {
+            Some(provider) => self.catalog.info(provider, &model.model),
+            None => ModelInfo::unlisted(&model.model).completed(&Quirks::default()),
+        }
+    }
+
     /// How much fits into a model, as far as known.
     #[must_use]
     pub fn limits(&self, model: &ModelRef) -> Limits {
@@ -212,7 +247,7 @@ impl Models {
 
     pub(crate) fn endpoint(&self, provider: &Provider, model: &str) -> Endpoint {
         let (base_url, _) = self.address(provider);
-        let known = provider.model(model);
+        let known = self.catalog.info(provider, model);
         let advice = Advice {
             provider: provider.name.clone(),
             key_env: if provider.key.is_some() { Vec::new() } else { provider.key_env.clone() },
@@ -228,7 +263,7 @@ impl Models {
             credential: self.credential(provider),
             access: provider.access.clone(),
             headers: provider.headers.clone(),
-            quirks: known.map_or_else(|| provider.quirks.clone(), |model| model.quirks(&provider.quirks)),
+            quirks: known.quirks(&provider.quirks),
             advice,
         }
     }
@@ -286,6 +321,15 @@ pub(crate) enum AddressSource {
 /// Servers on this machine and in private networks seldom want a key.
 pub(crate) fn wants_key(provider: &Provider, base_url: &str) -> bool {
     !provider.key_env.is_empty() && Reach::of(base_url) == Reach::Public
+}
+
+fn incomplete_address(provider: &Provider) -> ModelError {
+    let (name, variables) = (&provider.name, provider.region_env.join(" or "));
+    let message = format!("the address of `{name}` is not complete: {variables} is not set");
+    ModelError::new(ErrorKind::BadRequest, message).with_hint(format!(
+        "export {}=…, or set provider.{name}.base_url",
+        provider.region_env.first().map_or("REGION", String::as_str)
+    ))
 }
 
 fn missing_key(provider: &Provider) -> ModelError {

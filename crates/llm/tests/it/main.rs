@@ -6,5 +6,6 @@ mod bedrock;
 mod choose;
 mod discovery;
 mod property;
+mod roles;
 mod server;
 mod stream;
