@@ -4,6 +4,7 @@
 //! What is made here leaves as `Arc<dyn Service>`. Sessions can be read without
 //! any model that can be used; only a run needs one.
 
+mod models;
 mod places;
 mod providers;
 mod rules;
@@ -113,11 +114,13 @@ impl Setup {
         named: Option<&str>,
         had: Option<&ModelRef>,
     ) -> Result<(Arc<dyn Service>, Option<ModelRef>), CommandError> {
-        let catalog = providers::catalog(&self.loaded.settings.provider)?;
-        providers::check_addresses(&catalog, |name| variable(&self.places.environment, name))?;
+        let catalog = self.catalog()?;
         providers::hide_keys(&catalog, |name| self.places.environment.get(name).map(ToOwned::to_owned));
         let models = self.models(catalog)?;
-        let configured = self.loaded.settings.model.as_ref().map(ToString::to_string);
+        let configured = self.loaded.settings.model.clone().or_else(|| {
+            Some(models.roles().get(&rein_llm::Role::Default)?.model.as_ref()?.model.clone())
+        });
+        let configured = configured.as_ref().map(ToString::to_string);
         // Whatever a rein that was killed left running is ended while the model is chosen.
         let sweeping = tokio::task::spawn_blocking(rein_sandbox::end_orphans);
         let model = match (named, had) {
@@ -174,7 +177,8 @@ impl Setup {
         Ok(store)
     }
 
-    fn models(&self, catalog: Catalog) -> Result<Models, CommandError> {
+    /// What talks to servers, as the settings have it.
+    pub fn client(&self) -> Result<Client, CommandError> {
         let network = &self.loaded.settings.network;
         let client = ClientOptions {
             connect_timeout: seconds(network.connect_timeout),
@@ -184,8 +188,13 @@ impl Setup {
             },
             ..ClientOptions::default()
         };
-        let client = Client::new(client)
-            .map_err(|error| CommandError::usage("the network settings cannot be used").caused_by(error))?;
+        Client::new(client)
+            .map_err(|error| CommandError::usage("the network settings cannot be used").caused_by(error))
+    }
+
+    fn models(&self, catalog: Catalog) -> Result<Models, CommandError> {
+        let network = &self.loaded.settings.network;
+        let client = self.client()?;
         // Left alone, the limit depends on where the server is.
         let origin = self.loaded.origins.get("network.idle_timeout");
         let set = origin.is_some_and(|origin| origin.source != Source::Default);
@@ -194,7 +203,8 @@ impl Setup {
             ..ModelsOptions::default()
         };
         let environment = self.places.environment.clone();
-        Ok(Models::new(client, catalog, move |name| variable(&environment, name)).with_options(options))
+        let models = Models::new(client, catalog, move |name| variable(&environment, name));
+        Ok(models.with_options(options).with_roles(self.roles()?))
     }
 
     fn options(&self, store: Store, models: Models) -> EngineOptions {
