@@ -117,9 +117,10 @@ impl Setup {
         let catalog = self.catalog()?;
         providers::hide_keys(&catalog, |name| self.places.environment.get(name).map(ToOwned::to_owned));
         let models = self.models(catalog)?;
-        let configured = self.loaded.settings.model.clone().or_else(|| {
-            Some(models.roles().get(&rein_llm::Role::Default)?.model.as_ref()?.model.clone())
-        });
+        let configured =
+            self.loaded.settings.model.clone().or_else(|| {
+                Some(models.roles().get(&rein_llm::Role::Default)?.model.as_ref()?.model.clone())
+            });
         let configured = configured.as_ref().map(ToString::to_string);
         // Whatever a rein that was killed left running is ended while the model is chosen.
         let sweeping = tokio::task::spawn_blocking(rein_sandbox::end_orphans);

@@ -37,6 +37,7 @@ enum StreamEnd {
 pub(crate) async fn run_step(turn: &mut Turn) -> Result<StepEnd, Stopped> {
     let start = turn.link.begin_step(&turn.id).await?;
     turn.steps = start.step;
+    turn.follow(&start.model);
     let mut answer = Assembler::new(turn.id.clone());
     let mut calls = Calls::new(turn);
     let end = match open_stream(turn, &start).await? {

@@ -32,7 +32,7 @@ pub struct Switch {
 
 impl fmt::Display for Switch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} cannot answer ({}): going on with {}", self.from, self.reason, self.to)
+        write!(f, "going on with {}: {} cannot answer ({})", self.to, self.from, self.reason)
     }
 }
 
@@ -129,7 +129,7 @@ mod tests {
         let mut chain = chain();
         let overloaded = ModelError::new(ErrorKind::Overloaded, "too busy");
         let switch = chain.advance(&overloaded).unwrap();
-        assert_eq!(switch.to_string(), "a/x cannot answer (too busy): going on with a/y");
+        assert_eq!(switch.to_string(), "going on with a/y: a/x cannot answer (too busy)");
         assert_eq!(chain.current(), &model("a/y"));
         assert_eq!(chain.advance(&overloaded).map(|switch| switch.to), Some(model("b/z:low")));
         assert_eq!(chain.advance(&overloaded).map(|switch| switch.to), Some(model("c/w")));

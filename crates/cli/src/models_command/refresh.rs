@@ -54,9 +54,8 @@ fn unusable(source: &str, reason: &str) -> CommandError {
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, CommandError> {
-    let failed = |error: io::Error| {
-        CommandError::usage(format!("{} cannot be read", file.display())).caused_by(error)
-    };
+    let failed =
+        |error: io::Error| CommandError::usage(format!("{} cannot be read", file.display())).caused_by(error);
     let mut bytes = Vec::new();
     let limit = LARGEST as u64 + 1;
     File::open(file).map_err(failed)?.take(limit).read_to_end(&mut bytes).map_err(failed)?;
@@ -68,11 +67,12 @@ fn read(file: &Path) -> Result<Vec<u8>, CommandError> {
 
 async fn fetched(setup: &Setup, address: &str) -> Result<Vec<u8>, CommandError> {
     let failed = |error: rein_http::HttpError| {
-        CommandError::failure("the table of models cannot be fetched").caused_by(error).hint("nothing was changed")
+        CommandError::failure("the table of models cannot be fetched")
+            .caused_by(error)
+            .hint("nothing was changed")
     };
     let request = Request::new(Method::Get, address).map_err(failed)?.with_idle_timeout(PATIENCE);
-    let mut response =
-        setup.client()?.send(request, &CancellationToken::new()).await.map_err(failed)?;
+    let mut response = setup.client()?.send(request, &CancellationToken::new()).await.map_err(failed)?;
     if response.status != 200 {
         let status = response.status;
         let refused = CommandError::failure(format!("{} answered with status {status}", response.host()));

@@ -20,7 +20,9 @@ const NARROWEST_NAME: usize = 24;
 pub fn width(target: Target) -> usize {
     let set = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
     let asked = || match target {
-        Target::Terminal => rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col)),
+        Target::Terminal => {
+            rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col))
+        }
         Target::Elsewhere => None,
     };
     set.or_else(asked).filter(|width| *width > 0).unwrap_or(USUAL_WIDTH)
@@ -162,7 +164,9 @@ mod tests {
 
     #[test]
     fn a_narrow_terminal_has_two_lines_a_model() {
-        assert!(written(40).starts_with("Provider: no key: KEY is not set\np/short\n  1M 65k 0.15/0.6 t-?\n"));
+        assert!(
+            written(40).starts_with("Provider: no key: KEY is not set\np/short\n  1M 65k 0.15/0.6 t-?\n")
+        );
     }
 
     #[test]

@@ -13,7 +13,8 @@ use crate::error::CommandError;
 impl Setup {
     /// Every provider and model: those that come with rein, what a newer table says of them, and the settings.
     pub(super) fn catalog(&self) -> Result<Catalog, CommandError> {
-        let catalog = providers::catalog(self.with_table(Catalog::bundled()), &self.loaded.settings.provider)?;
+        let catalog =
+            providers::catalog(self.with_table(Catalog::bundled()), &self.loaded.settings.provider)?;
         providers::check_addresses(&catalog, |name| variable(&self.places.environment, name))?;
         Ok(catalog)
     }

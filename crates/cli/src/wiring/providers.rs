@@ -188,7 +188,8 @@ mod tests {
     #[test]
     fn a_wire_that_does_not_exist_is_a_wrong_setting() {
         let provider = ProviderSettings { wire: Some("smoke".to_owned()), ..ProviderSettings::default() };
-        let error = catalog(Catalog::bundled(), &BTreeMap::from([("openai".to_owned(), provider)])).unwrap_err();
+        let error =
+            catalog(Catalog::bundled(), &BTreeMap::from([("openai".to_owned(), provider)])).unwrap_err();
         assert_eq!(error.exit(), crate::exit::Exit::Usage);
     }
 }

@@ -1,9 +1,9 @@
 //! `rein models`: what there is, what can be used, and newer tables.
 
-use rein_testkit::{Project, Rein};
+use rein_testkit::{Project, Rein, Turn};
 use serde_json::Value;
 
-use crate::rein;
+use crate::{rein, server};
 
 fn listing(run: Rein) -> Vec<Value> {
     let output = run.run();
@@ -35,7 +35,10 @@ fn names_are_found_letter_by_letter_and_what_is_not_found_is_said() {
     let output = rein(&project).args(["models", "no-such-model-anywhere"]).run();
     output.assert_code(1);
     assert!(output.stderr.contains("`no-such-model-anywhere`"), "{output}");
-    assert_eq!(listing(rein(&project).args(["models", "--json", "no-such-model-anywhere"])), Vec::<Value>::new());
+    assert_eq!(
+        listing(rein(&project).args(["models", "--json", "no-such-model-anywhere"])),
+        Vec::<Value>::new()
+    );
 }
 
 #[test]
@@ -52,14 +55,18 @@ fn machines_are_told_everything() {
     assert_eq!(unusable["reason"], "no key: DEEPSEEK_API_KEY is not set");
     assert_eq!((&unusable["family"], &unusable["edit"]), (&"deepseek".into(), &"replace".into()));
     let usable = listing(rein(&project).args(["models", "--json", "--usable"]));
-    assert!(usable.iter().all(|row| row["usable"] == true) && usable.iter().any(|row| row["provider"] == "mine"));
+    assert!(
+        usable.iter().all(|row| row["usable"] == true) && usable.iter().any(|row| row["provider"] == "mine")
+    );
 }
 
-const TABLE: &str = "date = \"2099-01-01\"\n[[models]]\nprovider = \"groq\"\nid = \"fresh\"\ncontext = 4242\n";
+const TABLE: &str =
+    "date = \"2099-01-01\"\n[[models]]\nprovider = \"groq\"\nid = \"fresh\"\ncontext = 4242\n";
 
 #[test]
 fn a_newer_table_holds_from_then_on_and_a_bad_one_changes_nothing() {
-    let project = Project::new().file("table.toml", TABLE).file("bad.toml", &TABLE.replace("4242", "\"many\""));
+    let project =
+        Project::new().file("table.toml", TABLE).file("bad.toml", &TABLE.replace("4242", "\"many\""));
     let fresh = || listing(rein(&project).args(["models", "--json", "groq/fresh"]));
     let output = rein(&project).args(["models", "refresh", "table.toml"]).run();
     output.assert_success();
@@ -85,7 +92,8 @@ fn a_table_can_be_fetched() {
         let (mut stream, _) = listener.accept().unwrap();
         let mut seen = [0; 4096];
         let _ = std::io::Read::read(&mut stream, &mut seen).unwrap();
-        let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{TABLE}", TABLE.len());
+        let answer =
+            format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{TABLE}", TABLE.len());
         std::io::Write::write_all(&mut stream, answer.as_bytes()).unwrap();
     });
     let project = Project::new();
@@ -102,4 +110,43 @@ fn a_role_that_does_not_exist_is_a_wrong_setting() {
     let output = rein(&project).args(["models"]).run();
     output.assert_code(2);
     assert!(output.stderr.contains("roles.smal") && output.stderr.contains("small"), "{output}");
+}
+
+#[test]
+fn when_a_model_has_no_quota_left_the_next_one_answers_and_that_is_told() {
+    let empty = server([Turn::error(402, "Insufficient Balance")]);
+    let good = server([Turn::text("from the second")]);
+    let settings = format!(
+        "model = \"one/m\"\n[roles.default]\nfallback = [\"one/other\", \"two/m\"]\n\
+         [provider.one]\nbase_url = \"{}\"\n[provider.two]\nbase_url = \"{}\"\n",
+        empty.base_url(),
+        good.base_url()
+    );
+    let project = Project::new().rein_file("config/config.toml", &settings);
+    let output = rein(&project).args(["-p", "hello"]).run();
+    output.assert_success();
+    assert_eq!(output.stdout, "from the second\n", "{output}");
+    assert!(
+        output.stderr.contains("going on with two/m: one/m cannot answer (Insufficient Balance)"),
+        "{output}"
+    );
+    assert_eq!((empty.requests().len(), good.requests().len()), (1, 1));
+    assert_eq!(good.requests()[0].model(), "m");
+    good.assert_done();
+}
+
+#[test]
+fn a_wrong_key_is_told_and_not_passed_on() {
+    let locked = server([Turn::error(401, "Incorrect API key provided")]);
+    let good = server([]);
+    let settings = format!(
+        "model = \"one/m\"\n[roles.default]\nfallback = [\"two/m\"]\n\
+         [provider.one]\nbase_url = \"{}\"\n[provider.two]\nbase_url = \"{}\"\n",
+        locked.base_url(),
+        good.base_url()
+    );
+    let project = Project::new().rein_file("config/config.toml", &settings);
+    let output = rein(&project).args(["-p", "hello"]).run();
+    assert!(output.stderr.contains("Incorrect API key provided"), "{output}");
+    assert!(output.stdout.is_empty() && good.requests().is_empty(), "{output}");
 }

@@ -163,6 +163,12 @@ impl Actor {
                 }
             }
             Message::Record { bodies, answer } => {
+                // A turn goes on with another model when one cannot answer.
+                let model = bodies.iter().find_map(|body| match body {
+                    EntryBody::ModelChanged { model } => Some(model.clone()),
+                    _ => None,
+                });
+                self.model = model.or_else(|| self.model.take());
                 if self.append(bodies).await.is_ok() {
                     let _ = answer.send(());
                 }
@@ -312,6 +318,7 @@ impl Actor {
             steps,
             lost: 0,
             failures: 0,
+            chain: None,
         };
         self.activity = Activity::Running { turn, steps, cancel };
         tokio::spawn(task.run_and_report(pending));
