@@ -39,7 +39,7 @@ pub fn write(out: &mut dyn Write, providers: &[ListedProvider], ink: Ink, width:
         writeln!(out, "{}", ink.bold(&format!("{:column$}  window  output    $/M in/out  can", "model")))?;
     }
     for provider in providers {
-        heading(out, provider, ink)?;
+        heading(out, provider, ink, width)?;
         for listed in &provider.models {
             line(out, listed, column)?;
         }
@@ -47,13 +47,15 @@ pub fn write(out: &mut dyn Write, providers: &[ListedProvider], ink: Ink, width:
     writeln!(out, "{}", ink.dim("can: t calls tools, i sees images, r thinks; - does not, ? nobody knows"))
 }
 
-fn heading(out: &mut dyn Write, provider: &ListedProvider, ink: Ink) -> io::Result<()> {
+fn heading(out: &mut dyn Write, provider: &ListedProvider, ink: Ink, width: usize) -> io::Result<()> {
     let status = neutralise(&provider.usability.to_string()).into_owned();
+    let together = provider.title.chars().count() + ": ".len() + status.chars().count();
+    let between = if together <= width { " " } else { "\n  " };
     let status = match provider.usability {
         Usability::Ready => ink.green(&status),
         _ => ink.yellow(&status),
     };
-    writeln!(out, "{}: {status}", ink.bold(&neutralise(&provider.title)))
+    writeln!(out, "{}:{between}{status}", ink.bold(&neutralise(&provider.title)))
 }
 
 fn line(out: &mut dyn Write, listed: &ListedModel, column: Option<usize>) -> io::Result<()> {
