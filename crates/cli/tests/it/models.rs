@@ -66,7 +66,7 @@ const TABLE: &str =
 #[test]
 fn a_newer_table_holds_from_then_on_and_a_bad_one_changes_nothing() {
     let project =
-        Project::new().file("table.toml", TABLE).file("bad.toml", &TABLE.replace("4242", "\"many\""));
+        Project::new().file("table.toml", TABLE).file("bad.toml", TABLE.replace("4242", "\"many\""));
     let fresh = || listing(rein(&project).args(["models", "--json", "groq/fresh"]));
     let output = rein(&project).args(["models", "refresh", "table.toml"]).run();
     output.assert_success();

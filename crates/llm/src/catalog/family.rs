@@ -167,7 +167,7 @@ mod tests {
             ("accounts/fireworks/models/deepseek-v4-pro", Some("deepseek")),
             ("deepseek-r1-distill-llama-70b", Some("deepseek-r1")),
             ("glm-4.5v", Some("glm-vision")),
-            ("gpt-4o", Some("gpt-4")),
+            ("gpt-4o", Some("gpt-4o")),
             ("o3-mini", Some("o-series")),
             ("foo3-mini", None),
             ("something", None),
