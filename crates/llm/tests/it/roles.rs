@@ -108,6 +108,21 @@ async fn a_listing_says_what_can_be_used_and_why_not() {
     assert_eq!((listed.info.family.as_deref(), listed.info.tools), (Some("gpt-oss"), Some(true)));
 }
 
+#[test]
+fn an_effort_is_said_where_both_the_provider_and_the_model_take_one() {
+    let asked = keyed(&["GROQ_API_KEY", "MISTRAL_API_KEY"]);
+    let sent = |text: &str, effort| {
+        let endpoint = asked.resolve(&model(text)).unwrap();
+        let request = ModelRequest { effort, ..request() };
+        let body = endpoint.wire.encode(&request, &endpoint.quirks).unwrap().body;
+        serde_json::from_slice::<serde_json::Value>(&body).unwrap().get("reasoning_effort").cloned()
+    };
+    assert_eq!(sent("groq/openai/gpt-oss-120b", Some(Effort::Max)), Some("high".into()));
+    assert_eq!(sent("groq/openai/gpt-oss-120b", None), None);
+    assert_eq!(sent("groq/llama-3.3-70b-versatile", Some(Effort::Max)), None);
+    assert_eq!(sent("mistral/gpt-oss-120b", Some(Effort::Max)), None);
+}
+
 fn at(name: &str, url: &str) -> ProviderConfig {
     let known = ModelInfo {
         id: "m".to_owned(),
