@@ -5,6 +5,7 @@
 //! any model that can be used; only a run needs one.
 
 mod confinement;
+mod models;
 mod places;
 mod providers;
 mod recording;
@@ -126,11 +127,14 @@ impl Setup {
         named: Option<&str>,
         had: Option<&ModelRef>,
     ) -> Result<(Arc<dyn Service>, Option<ModelRef>), CommandError> {
-        let catalog = providers::catalog(&self.loaded.settings.provider)?;
-        providers::check_addresses(&catalog, |name| variable(&self.places.environment, name))?;
+        let catalog = self.catalog()?;
         providers::hide_keys(&catalog, |name| self.places.environment.get(name).map(ToOwned::to_owned));
         let models = self.models(catalog.clone())?;
-        let configured = self.loaded.settings.model.as_ref().map(ToString::to_string);
+        let configured =
+            self.loaded.settings.model.clone().or_else(|| {
+                Some(models.roles().get(&rein_llm::Role::Default)?.model.as_ref()?.model.clone())
+            });
+        let configured = configured.as_ref().map(ToString::to_string);
         // Whatever a rein that was killed left running is ended while the model is chosen.
         let sweeping = tokio::task::spawn_blocking(rein_sandbox::end_orphans);
         let model = match (named, had) {
@@ -198,7 +202,7 @@ impl Setup {
         Ok(store)
     }
 
-    fn client(&self) -> ClientOptions {
+    fn client_options(&self) -> ClientOptions {
         let network = &self.loaded.settings.network;
         ClientOptions {
             connect_timeout: seconds(network.connect_timeout),
@@ -210,22 +214,26 @@ impl Setup {
         }
     }
 
+    /// What talks to servers, as the settings have it.
+    pub fn client(&self) -> Result<Client, CommandError> {
+        Client::new(self.client_options())
+            .map_err(|error| CommandError::usage("the network settings cannot be used").caused_by(error))
+    }
+
     async fn tools(&self) -> Result<Registry, CommandError> {
         let own = toolbox::own(&self.places.directories.config).await;
         for problem in &own.problems {
             warn(&format!("{}: {}; {}", problem.path.display(), problem.what, problem.next_step));
         }
         let web = &self.loaded.settings.web;
-        toolbox::tools(web, &self.client(), own, |name| variable(&self.places.environment, name))
+        toolbox::tools(web, &self.client_options(), own, |name| variable(&self.places.environment, name))
     }
 
     fn models(&self, catalog: Catalog) -> Result<Models, CommandError> {
         let network = &self.loaded.settings.network;
-        let client = Client::new(self.client())
-            .map_err(|error| CommandError::usage("the network settings cannot be used").caused_by(error))?;
         let client = match &self.recorder {
-            Some(recorder) => client.recorded(recorder.clone()),
-            None => client,
+            Some(recorder) => self.client()?.recorded(recorder.clone()),
+            None => self.client()?,
         };
         // Left alone, the limit depends on where the server is.
         let origin = self.loaded.origins.get("network.idle_timeout");
@@ -237,7 +245,8 @@ impl Setup {
             ..ModelsOptions::default()
         };
         let environment = self.places.environment.clone();
-        Ok(Models::new(client, catalog, move |name| variable(&environment, name)).with_options(options))
+        let models = Models::new(client, catalog, move |name| variable(&environment, name));
+        Ok(models.with_options(options).with_roles(self.roles()?))
     }
 
     fn options(&self, store: Store, models: Models) -> EngineOptions {

@@ -41,6 +41,14 @@ pub struct ModelSettings {
     /// Tokens that it can answer with at most.
     #[schemars(range(min = 1))]
     pub output: Option<u64>,
+    /// Whether it can be sent images.
+    pub images: Option<bool>,
+    /// Whether it calls tools.
+    pub tools: Option<bool>,
+    /// The family that it belongs to, if its name does not speak of it, for example `qwen-coder`.
+    pub family: Option<String>,
+    /// A model with a larger window to go on with when this one is full.
+    pub promote: Option<String>,
     /// US dollars for a million input tokens.
     #[schemars(range(min = 0))]
     pub input_price: Option<f64>,

@@ -1,29 +1,26 @@
 //! The way in: which models can be asked, and asking them.
 //!
-//! Reads keys, when they are needed, and puts them into the one header that
-//! they belong into. One call of [`Models::stream`] is one attempt.
+//! Where and how, [`endpoint`](crate::endpoint) knows. One call of [`Models::stream`] is one attempt.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rein_http::{BodyEnd, CancellationToken, Client, Reach, Response};
 use rein_protocol::{Cost, ModelRef, Timestamp, Usage};
-use secrecy::SecretString;
 
-use crate::catalog::{self, Access, AccessScheme, Catalog, Limits, Prices, Provider, Quirks};
-use crate::dialect::{Dialect, OfferedTools, Others, Stage, refuses_tools, rendered};
+use crate::catalog::{self, AccessScheme, Catalog, Limits, ModelInfo, Prices, Provider, Quirks};
+use crate::dialect::refuses_tools;
 use crate::discovery::{self, LocalServer};
-use crate::error::{Advice, ErrorKind, ModelError, classify};
+use crate::endpoint::{AddressSource, Endpoint, missing_variable, wants_key};
+use crate::error::{ErrorKind, ModelError, classify};
 use crate::guard::Guard;
 use crate::request::ModelRequest;
 use crate::retry::Patience;
-use crate::sending::Credential;
+use crate::role::Roles;
 use crate::stream::ModelStream;
 use crate::window::{self, LocalWindow};
-use crate::wire::Wire;
 
 /// How much of an error's body is read.
 const LONGEST_ERROR: usize = 64 * 1024;
@@ -69,57 +66,11 @@ pub struct Models {
     catalog: Arc<Catalog>,
     environment: Environment,
     options: ModelsOptions,
+    roles: Arc<Roles>,
     /// What servers on this machine said of their models.
     windows: Arc<Mutex<HashMap<ModelRef, LocalWindow>>>,
     /// Models whose servers refused tools.
     toolless: Arc<Mutex<HashSet<ModelRef>>>,
-}
-
-/// Where and how a model is asked. Showing it shows no secrets.
-#[derive(Debug, Clone)]
-pub struct Endpoint {
-    /// The provider's name.
-    pub provider: String,
-    /// The name that the provider knows the model by.
-    pub model: String,
-    /// The protocol.
-    pub wire: Wire,
-    /// Where the API begins.
-    pub base_url: String,
-    /// Where it is, for those who have regions; otherwise empty.
-    pub region: String,
-    /// Who asks, if that is known.
-    pub credential: Option<Credential>,
-    /// How it is shown who asks.
-    pub access: Access,
-    /// Headers to send with every request.
-    pub headers: BTreeMap<String, SecretString>,
-    /// What the provider wants different.
-    pub quirks: Quirks,
-    pub(crate) advice: Advice,
-    pub(crate) others: Others,
-}
-
-impl Endpoint {
-    /// What finds calls in the text of an answer, if there may be any.
-    fn stage(&self, request: &ModelRequest) -> Option<Stage> {
-        let tools = OfferedTools::new(&request.tools);
-        let guarded = self.others == Others::Unmistakable && !tools.is_empty();
-        let chosen = self.quirks.dialect.or(self.quirks.teach.then_some(Dialect::Json));
-        (chosen.is_some() || guarded).then(|| Stage::new(chosen, self.others, tools))
-    }
-
-    /// The request as this model is to get it.
-    fn written<'a>(&self, request: &'a ModelRequest) -> Cow<'a, ModelRequest> {
-        let request = match self.quirks.teach {
-            true => Cow::Owned(rendered(request, self.quirks.dialect.unwrap_or(Dialect::Json))),
-            false => Cow::Borrowed(request),
-        };
-        match request.model == self.model {
-            true => request,
-            false => Cow::Owned(ModelRequest { model: self.model.clone(), ..request.into_owned() }),
-        }
-    }
 }
 
 impl fmt::Debug for Models {
@@ -140,9 +91,23 @@ impl Models {
             catalog: Arc::new(catalog),
             environment: Arc::new(environment),
             options: ModelsOptions::default(),
+            roles: Arc::default(),
             windows: Arc::default(),
             toolless: Arc::default(),
         }
+    }
+
+    /// With models for roles.
+    #[must_use]
+    pub fn with_roles(mut self, roles: Roles) -> Self {
+        self.roles = Arc::new(roles);
+        self
+    }
+
+    /// The models that somebody chose for roles.
+    #[must_use]
+    pub fn roles(&self) -> &Roles {
+        &self.roles
     }
 
     /// With other options.
@@ -279,6 +244,22 @@ impl Models {
         catalog::cost(Some(usage), self.pricing(model).as_ref())
     }
 
+    /// What the provider's cache saved in a call, in millionths of a US dollar; less than nothing if writing to it cost
+    /// more than reading from it saved. Absent if that is not known.
+    #[must_use]
+    pub fn savings(&self, model: &ModelRef, usage: &Usage) -> Option<i64> {
+        catalog::cache_savings(usage, &self.pricing(model)?)
+    }
+
+    /// What is known of a model, its family's part included.
+    #[must_use]
+    pub fn info(&self, model: &ModelRef) -> ModelInfo {
+        match self.catalog.provider(&model.provider) {
+            Some(provider) => self.catalog.info(provider, &model.model),
+            None => ModelInfo::unlisted(&model.model).completed(&Quirks::default()),
+        }
+    }
+
     /// How much fits into a model, as far as known.
     #[must_use]
     pub fn limits(&self, model: &ModelRef) -> Limits {
@@ -295,67 +276,6 @@ impl Models {
             .and_then(|provider| provider.model(&model.model))
             .map(|model| Limits { context: model.context, output: model.output })
             .unwrap_or_default()
-    }
-
-    pub(crate) fn endpoint(&self, provider: &Provider, model: &str) -> Endpoint {
-        let (base_url, source) = self.address(provider);
-        let known = provider.model(model);
-        let own = known.and_then(|model| model.wire).unwrap_or(provider.wire);
-        let mut quirks =
-            known.map_or_else(|| provider.quirks.clone(), |model| model.quirks(&provider.quirks));
-        quirks.path = quirks.path.map(|path| self.filled_in(&path, provider));
-        let others = match (known, Reach::of(&base_url)) {
-            (Some(_), Reach::Public) => Others::Ignored,
-            (None, _) | (_, Reach::Loopback | Reach::Private) => Others::Unmistakable,
-        };
-        // Whoever names a dialect knows better than the name of the model does.
-        if let (None, Others::Unmistakable, Some(family)) =
-            (quirks.dialect, others, catalog::family_of(model))
-        {
-            quirks.dialect = Some(family.dialect);
-            quirks.teach |= family.teach && known.is_none_or(|model| model.teach.is_none());
-        }
-        let advice = Advice {
-            provider: provider.name.clone(),
-            key_env: if provider.key.is_some() { Vec::new() } else { provider.key_env.clone() },
-            account_page: provider.account_page.clone(),
-            base_url: shown_address(&base_url),
-        };
-        Endpoint {
-            provider: provider.name.clone(),
-            model: model.to_owned(),
-            wire: provider.elsewhere.filter(|_| source == AddressSource::Environment).unwrap_or(own),
-            base_url,
-            region: self.region(provider),
-            credential: self.credential(provider),
-            access: provider.access.clone(),
-            headers: provider.headers.clone(),
-            quirks,
-            advice,
-            others,
-        }
-    }
-
-    /// Where a provider's API begins, and who says so.
-    pub(crate) fn address(&self, provider: &Provider) -> (String, AddressSource) {
-        match provider.base_url_env.iter().find_map(|name| self.variable(name)) {
-            Some(url) => (url.trim_end_matches('/').to_owned(), AddressSource::Environment),
-            None => {
-                let address = provider.base_url.replace("{region}", &self.region(provider));
-                (self.filled_in(&address, provider), AddressSource::Catalog)
-            }
-        }
-    }
-
-    fn filled_in(&self, text: &str, provider: &Provider) -> String {
-        catalog::filled_in(text, &provider.variables, |name| self.variable(name))
-    }
-
-    fn region(&self, provider: &Provider) -> String {
-        let set = provider.region_env.iter().find_map(|name| self.variable(name));
-        // It becomes a piece of a host's name.
-        let sound = |region: &String| region.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        set.filter(sound).or_else(|| provider.region.clone()).unwrap_or_default()
     }
 
     pub(crate) fn unknown_provider(&self, name: &str) -> ModelError {
@@ -383,33 +303,6 @@ impl Models {
             Reach::Private | Reach::Public => REMOTE,
         })
     }
-}
-
-/// Who says where a provider is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AddressSource {
-    /// The catalog, or settings.
-    Catalog,
-    /// A variable of the environment.
-    Environment,
-}
-
-/// Servers on this machine and in private networks seldom want a key.
-pub(crate) fn wants_key(provider: &Provider, base_url: &str) -> bool {
-    !provider.key_env.is_empty() && Reach::of(base_url) == Reach::Public
-}
-
-/// The error that an address is in which a name stands for nothing.
-pub(crate) fn missing_variable(provider: &Provider, base_url: &str) -> Option<ModelError> {
-    let (name, _) = base_url.split_once('{')?.1.split_once('}')?;
-    let address = format!("the address of `{}` has a {name} in it", provider.name);
-    let whole = format!("set provider.{}.base_url in your settings to the whole address", provider.name);
-    let Some(first) = provider.variables.get(name).and_then(|variable| variable.env.first()) else {
-        let message = format!("{address}, and nothing says what that stands for");
-        return Some(ModelError::new(ErrorKind::BadRequest, message).with_hint(whole));
-    };
-    let message = format!("{address}, and {first} is not set, or makes no sense");
-    Some(ModelError::new(ErrorKind::BadRequest, message).with_hint(format!("export {first}=…, or {whole}")))
 }
 
 fn missing_key(provider: &Provider) -> ModelError {
@@ -441,33 +334,4 @@ async fn failure(mut response: Response) -> ModelError {
         return rein_http::HttpError::Cancelled.into();
     }
     classify(Some(response.status), &response.headers, &String::from_utf8_lossy(&body), Timestamp::now())
-}
-
-/// An address as it may be shown: without a user, a password or a query, which can hold keys.
-fn shown_address(address: &str) -> String {
-    let plain = address.split(['?', '#']).next().unwrap_or_default();
-    let Some((scheme, rest)) = plain.split_once("://") else { return plain.to_owned() };
-    let (host, path) = rest.split_once('/').map_or((rest, ""), |(host, path)| (host, path));
-    let host = host.rsplit('@').next().unwrap_or_default();
-    match path.is_empty() {
-        true => format!("{scheme}://{host}"),
-        false => format!("{scheme}://{host}/{path}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::shown_address;
-
-    #[test]
-    fn an_address_is_shown_without_what_may_be_secret() {
-        for (address, shown) in [
-            ("https://api.example.com/v1", "https://api.example.com/v1"),
-            ("https://user:pass@api.example.com:8/v1?key=1#x", "https://api.example.com:8/v1"),
-            ("http://key@host", "http://host"),
-            ("host/v1?key=1", "host/v1"),
-        ] {
-            assert_eq!(shown_address(address), shown);
-        }
-    }
 }

@@ -9,8 +9,9 @@ use rein_protocol::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::catalog::{AccessScheme, Provider};
+use crate::endpoint::Endpoint;
 use crate::error::ModelError;
-use crate::models::{Endpoint, Models};
+use crate::models::Models;
 use crate::scrub::Scrubber;
 use crate::sigv4::{Signer, Unsigned};
 use crate::wire::EncodedRequest;

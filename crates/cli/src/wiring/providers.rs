@@ -5,6 +5,7 @@ use std::ffi::OsString;
 
 use rein_config::{ModelSettings, ProviderSettings, Secret};
 use rein_http::{HttpError, Method, Request};
+use rein_llm::catalog::ImageSupport;
 use rein_llm::{Catalog, ModelInfo, Prices, Provider, ProviderConfig, Wire};
 use secrecy::{ExposeSecret, SecretString};
 
@@ -12,8 +13,10 @@ use super::from_model_error;
 use crate::error::CommandError;
 
 /// The providers that rein knows, with those of the settings.
-pub(super) fn catalog(settings: &BTreeMap<String, ProviderSettings>) -> Result<Catalog, CommandError> {
-    let mut catalog = Catalog::bundled();
+pub(super) fn catalog(
+    mut catalog: Catalog,
+    settings: &BTreeMap<String, ProviderSettings>,
+) -> Result<Catalog, CommandError> {
     for (name, provider) in settings {
         let config = config(name, provider, catalog.provider(name))?;
         catalog = catalog.with_provider(config).map_err(from_model_error)?;
@@ -119,6 +122,10 @@ fn model_info(id: &str, settings: &ModelSettings, known: Option<&ModelInfo>) -> 
         id: id.to_owned(),
         context: settings.context,
         output: settings.output,
+        tools: settings.tools,
+        images: settings.images.map(|seen| if seen { ImageSupport::Yes } else { ImageSupport::No }),
+        family: settings.family.clone(),
+        promote: settings.promote.clone(),
         prices,
         ..ModelInfo::default()
     }
@@ -143,7 +150,7 @@ mod tests {
             models: BTreeMap::from([("m".to_owned(), model), ("half".to_owned(), half)]),
             ..ProviderSettings::default()
         };
-        let catalog = catalog(&BTreeMap::from([("mine".to_owned(), provider)])).unwrap();
+        let catalog = catalog(Catalog::bundled(), &BTreeMap::from([("mine".to_owned(), provider)])).unwrap();
         let mine = catalog.provider("mine").unwrap();
         let prices = mine.model("m").unwrap().prices.clone().unwrap();
         assert_eq!((prices.input, prices.output), (1.0, 2.0));
@@ -182,7 +189,8 @@ mod tests {
     #[test]
     fn a_wire_that_does_not_exist_is_a_wrong_setting() {
         let provider = ProviderSettings { wire: Some("smoke".to_owned()), ..ProviderSettings::default() };
-        let error = catalog(&BTreeMap::from([("openai".to_owned(), provider)])).unwrap_err();
+        let error =
+            catalog(Catalog::bundled(), &BTreeMap::from([("openai".to_owned(), provider)])).unwrap_err();
         assert_eq!(error.exit(), crate::exit::Exit::Usage);
     }
 }

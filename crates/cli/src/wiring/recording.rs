@@ -145,7 +145,7 @@ impl Setup {
             base_url: Some(run.base_url.clone()),
             ..ProviderConfig::default()
         };
-        let catalog = providers::catalog(&self.loaded.settings.provider)?;
+        let catalog = providers::catalog(Catalog::bundled(), &self.loaded.settings.provider)?;
         let catalog = catalog.with_provider(provider).map_err(from_model_error)?;
         let keys: Vec<String> =
             catalog.provider(&run.model.provider).map(|known| known.key_env.clone()).unwrap_or_default();

@@ -8,6 +8,7 @@ mod config;
 mod crash_proof;
 mod demo;
 mod hostile;
+mod models;
 mod permission;
 mod permission_files;
 mod replay;

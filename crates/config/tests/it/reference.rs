@@ -48,6 +48,7 @@ fn the_schema_is_stable_describes_everything_and_refuses_unknown_keys() {
             ".web.search",
             ".provider.*",
             ".provider.*.models.*",
+            ".roles.*",
             ".permission"
         ]
     );

@@ -69,6 +69,9 @@ impl Provider {
             region_env: Vec::new(),
             key_env: Vec::new(),
             access: Access::default(),
+            sign_in: None,
+            aliases: Vec::new(),
+            checked: None,
             account_page: None,
             local_port: None,
             idle_timeout: None,
@@ -126,12 +129,18 @@ impl Provider {
         }
     }
 
-    fn learn(&mut self, model: ModelInfo) {
+    pub(super) fn learn(&mut self, model: ModelInfo) {
         match self.models.iter_mut().find(|known| known.id == model.id) {
             Some(known) => {
                 known.wire = model.wire.or(known.wire);
                 known.context = model.context.or(known.context);
                 known.output = model.output.or(known.output);
+                known.tools = model.tools.or(known.tools);
+                known.reasoning = model.reasoning.or(known.reasoning);
+                known.family = model.family.or_else(|| known.family.take());
+                known.edit = model.edit.or(known.edit);
+                known.prompt = model.prompt.or_else(|| known.prompt.take());
+                known.promote = model.promote.or_else(|| known.promote.take());
                 known.prices = model.prices.or_else(|| known.prices.take());
                 known.thinking = model.thinking.or_else(|| known.thinking.take());
                 known.cache = model.cache.or(known.cache);

@@ -9,6 +9,8 @@ mod bundled;
 mod config;
 mod family;
 mod price;
+mod spending;
+mod table;
 mod thinking;
 mod variable;
 
@@ -22,8 +24,10 @@ use crate::wire::Wire;
 
 pub use access::{Access, AccessScheme};
 pub use config::ProviderConfig;
-pub(crate) use family::family_of;
-pub use price::{Prices, cost};
+pub use family::{EditForm, Family};
+pub use price::{PriceTier, Prices, cache_savings, cost};
+pub use spending::Spending;
+pub use table::{Table, TableError, TableSource};
 pub use thinking::{Thinking, ThinkingStyle};
 pub use variable::Variable;
 pub(crate) use variable::filled_in;
@@ -64,6 +68,15 @@ pub struct Provider {
     /// How it is shown who asks.
     #[serde(default)]
     pub access: Access,
+    /// How tokens are to be had that no page hands out.
+    #[serde(default)]
+    pub sign_in: Option<SignIn>,
+    /// What others call it, in tables of models.
+    #[serde(default)]
+    pub aliases: Vec<String>,
+    /// The day on which its entry was last compared with what it says itself.
+    #[serde(default)]
+    pub checked: Option<String>,
     /// Where keys and credit are to be had.
     #[serde(default)]
     pub account_page: Option<String>,
@@ -101,6 +114,14 @@ impl Provider {
     }
 }
 
+/// How tokens are to be had that no page hands out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SignIn {
+    /// By signing in with the provider, which then hands out tokens for a while.
+    Oauth,
+}
+
 /// Who named a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Origin {
@@ -133,6 +154,8 @@ pub struct Quirks {
     pub tool_id: ToolIdShape,
     /// The field in which a model wants to see its own reasoning again.
     pub reasoning_field: Option<String>,
+    /// The field for how much to think, where the wire has none of its own.
+    pub effort_field: Option<String>,
     /// Where requests go, if not to the wire's usual path. `{model}` stands for the model's name, `{usual}` for the
     /// usual path.
     pub path: Option<String>,
@@ -198,6 +221,7 @@ impl Default for Quirks {
             stream_usage: true,
             tool_id: ToolIdShape::Any,
             reasoning_field: None,
+            effort_field: None,
             path: None,
             headers: BTreeMap::new(),
             cache: CacheStyle::Automatic,
@@ -265,6 +289,24 @@ pub struct ModelInfo {
     /// Tokens that it can answer with at most.
     #[serde(default)]
     pub output: Option<u64>,
+    /// Whether it calls tools, if known.
+    #[serde(default)]
+    pub tools: Option<bool>,
+    /// Whether it thinks before it answers, if known.
+    #[serde(default)]
+    pub reasoning: Option<bool>,
+    /// Its family, if its name does not speak of it.
+    #[serde(default)]
+    pub family: Option<String>,
+    /// The form in which it edits best, if otherwise than its family.
+    #[serde(default)]
+    pub edit: Option<EditForm>,
+    /// Which instructions suit it, if others than its family.
+    #[serde(default)]
+    pub prompt: Option<String>,
+    /// A model of the same provider with a larger window, or `provider/model`, to go on with when this one is full.
+    #[serde(default)]
+    pub promote: Option<String>,
     /// What tokens cost, if known.
     #[serde(default)]
     pub prices: Option<Prices>,
@@ -339,6 +381,13 @@ impl Catalog {
     #[must_use]
     pub fn provider(&self, name: &str) -> Option<&Provider> {
         self.providers.iter().find(|provider| provider.name == name)
+    }
+
+    /// What is known of a model, its family's part included; of one that nobody lists, what its name tells.
+    #[must_use]
+    pub fn info(&self, provider: &Provider, model: &str) -> ModelInfo {
+        let listed = provider.model(model).cloned();
+        listed.unwrap_or_else(|| ModelInfo::unlisted(model)).completed(&provider.quirks)
     }
 
     /// Names of providers that look like a name.

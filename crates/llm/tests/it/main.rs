@@ -13,6 +13,7 @@ mod pairwise;
 mod property;
 mod recording;
 mod responses;
+mod roles;
 mod server;
 mod speech;
 mod stream;

@@ -69,8 +69,7 @@ fn of_line(jail: &Jail, line: &str) -> Option<Refusal> {
                 return Some(Refusal::Read(path));
             }
             let refused = says(WRITING) && refuses_write(jail, &path);
-            if refused && (contains(line, "read-only file system") || names_a_change(line))
-            {
+            if refused && (contains(line, "read-only file system") || names_a_change(line)) {
                 return Some(Refusal::Write(path));
             }
         }
