@@ -7,8 +7,10 @@
 //!
 //! Layout: [`client`] sends; [`request`] and [`response`] are what goes out
 //! and comes back; [`error`] names every way it can fail; [`sse`] frames event
-//! streams without any I/O; [`replay`] serves recorded exchanges on loopback.
+//! streams without any I/O; [`replay`] serves recorded exchanges on loopback;
+//! [`callback`] is the port that a browser comes back to after a login.
 
+pub mod callback;
 pub mod client;
 pub mod error;
 mod failure;
@@ -18,6 +20,7 @@ pub mod response;
 pub mod sse;
 mod transport;
 
+pub use callback::{CallbackListener, CallbackRequest};
 pub use client::{Client, ClientOptions, ProxyMode, Reach};
 pub use error::HttpError;
 pub use request::{Method, Request};

@@ -111,7 +111,7 @@ impl Models {
         }
         let (base_url, source) = self.address(provider);
         let set = source == AddressSource::Environment || provider.origin == Origin::Configured;
-        self.credential(provider).is_some() || (set && !wants_key(provider, &base_url))
+        self.has_candidate(provider) || (set && !wants_key(provider, &base_url))
     }
 
     async fn first_model(&self, provider: &Provider, cancel: &CancellationToken) -> Option<String> {

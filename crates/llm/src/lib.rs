@@ -10,10 +10,12 @@
 //! Layout: [`request`] and [`event`] are what a model is sent and says;
 //! [`wire`] encodes and decodes, without sockets or secrets; [`error`] names
 //! what went wrong in words and kinds; [`retry`] says how long to wait;
+//! [`auth`] is who asks;
 //! [`catalog`] is what is known of providers and models; [`models`], [`stream`]
 //! and [`choose`] put them together; [`discovery`] finds servers on this
 //! machine.
 
+pub mod auth;
 pub mod catalog;
 pub mod choose;
 pub mod discovery;
@@ -28,6 +30,7 @@ mod sigv4;
 pub mod stream;
 pub mod wire;
 
+pub use auth::{AuthError, FileVault, Keychain, OAuth, SecretCommand};
 pub use catalog::{Catalog, Limits, ModelInfo, Prices, Provider, ProviderConfig, Quirks, cost};
 pub use discovery::LocalServer;
 pub use error::{ErrorKind, ModelError, classify};

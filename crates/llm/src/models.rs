@@ -13,6 +13,7 @@ use rein_http::{BodyEnd, CancellationToken, Client, Reach, Response};
 use rein_protocol::{Cost, ModelRef, Timestamp, Usage};
 use secrecy::SecretString;
 
+use crate::auth::{Another, KeySource, Keychain, is_about_the_key};
 use crate::catalog::{self, Access, AccessScheme, Catalog, Limits, Prices, Provider, Quirks};
 use crate::discovery::{self, LocalServer};
 use crate::error::{Advice, ErrorKind, ModelError, classify};
@@ -25,6 +26,8 @@ use crate::wire::Wire;
 const LONGEST_ERROR: usize = 64 * 1024;
 /// How much of a list of models is read.
 const LONGEST_LIST: usize = 8 * 1024 * 1024;
+/// How many keys are tried for one request.
+const MOST_KEYS: usize = 16;
 const LIST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Variables by name.
@@ -54,6 +57,7 @@ pub struct Models {
     catalog: Arc<Catalog>,
     environment: Environment,
     options: ModelsOptions,
+    pub(crate) keychain: Keychain,
 }
 
 /// Where and how a model is asked. Showing it shows no secrets.
@@ -71,6 +75,8 @@ pub struct Endpoint {
     pub region: String,
     /// Who asks, if that is known.
     pub credential: Option<Credential>,
+    /// Where that is known from.
+    pub key_source: Option<KeySource>,
     /// How it is shown who asks.
     pub access: Access,
     /// Headers to send with every request.
@@ -98,6 +104,7 @@ impl Models {
             catalog: Arc::new(catalog),
             environment: Arc::new(environment),
             options: ModelsOptions::default(),
+            keychain: Keychain::default(),
         }
     }
 
@@ -105,6 +112,13 @@ impl Models {
     #[must_use]
     pub fn with_options(mut self, options: ModelsOptions) -> Self {
         self.options = options;
+        self
+    }
+
+    /// With secrets from elsewhere than settings and environment.
+    #[must_use]
+    pub fn with_keychain(mut self, keychain: Keychain) -> Self {
+        self.keychain = keychain;
         self
     }
 
@@ -119,20 +133,44 @@ impl Models {
         let provider =
             self.catalog.provider(&model.provider).ok_or_else(|| self.unknown_provider(&model.provider))?;
         let endpoint = self.endpoint(provider, &model.model);
-        if endpoint.credential.is_none() && wants_key(provider, &endpoint.base_url) {
+        if !self.has_candidate(provider) && wants_key(provider, &endpoint.base_url) {
             return Err(missing_key(provider));
         }
         Ok(endpoint)
     }
 
-    /// Asks a model, once. What the request says of the model is replaced by `model`.
+    /// Asks a model, once; once more for every further key if the first is turned away. What the request says of
+    /// the model is replaced by `model`.
     pub async fn stream(
         &self,
         model: &ModelRef,
         request: &ModelRequest,
         cancel: CancellationToken,
     ) -> Result<ModelStream, ModelError> {
-        let endpoint = self.resolve(model)?;
+        self.resolve(model)?;
+        let provider =
+            self.catalog.provider(&model.provider).ok_or_else(|| self.unknown_provider(&model.provider))?;
+        let mut left = MOST_KEYS;
+        loop {
+            left -= 1;
+            self.prepare_key(provider, &cancel).await?;
+            let endpoint = self.endpoint(provider, &model.model);
+            match self.attempt(&endpoint, request, &cancel).await {
+                Err(error)
+                    if left > 0
+                        && is_about_the_key(error.kind)
+                        && self.turned_away(provider, &endpoint, &error) == Another::Left => {}
+                done => return done,
+            }
+        }
+    }
+
+    async fn attempt(
+        &self,
+        endpoint: &Endpoint,
+        request: &ModelRequest,
+        cancel: &CancellationToken,
+    ) -> Result<ModelStream, ModelError> {
         let scrubber = endpoint.scrubber();
         let refine = |error: ModelError| scrubber.clean_error(endpoint.advice.add_to(error));
         let request = if request.model == endpoint.model {
@@ -145,16 +183,17 @@ impl Models {
             .outgoing(encoded)
             .map_err(refine)?
             .with_idle_timeout(self.idle_timeout(&endpoint.base_url));
-        let response = self.http.send(outgoing, &cancel).await.map_err(|error| refine(error.into()))?;
+        let response = self.http.send(outgoing, cancel).await.map_err(|error| refine(error.into()))?;
         if !(200..300).contains(&response.status) {
             return Err(refine(failure(response).await));
         }
-        Ok(ModelStream::new(endpoint.wire, response, scrubber, endpoint.advice))
+        Ok(ModelStream::new(endpoint.wire, response, scrubber, endpoint.advice.clone()))
     }
 
     /// The models that a provider lists.
     pub async fn list(&self, provider: &str, cancel: &CancellationToken) -> Result<Vec<String>, ModelError> {
         let known = self.catalog.provider(provider).ok_or_else(|| self.unknown_provider(provider))?;
+        self.prepare_key(known, cancel).await?;
         let endpoint = self.endpoint(known, "");
         let scrubber = endpoint.scrubber();
         let refine = |error: ModelError| scrubber.clean_error(endpoint.advice.add_to(error));
@@ -213,9 +252,13 @@ impl Models {
     pub(crate) fn endpoint(&self, provider: &Provider, model: &str) -> Endpoint {
         let (base_url, _) = self.address(provider);
         let known = provider.model(model);
+        let (key_source, credential) = self.chosen(provider).unzip();
         let advice = Advice {
             provider: provider.name.clone(),
-            key_env: if provider.key.is_some() { Vec::new() } else { provider.key_env.clone() },
+            model: model.to_owned(),
+            near_models: provider.nearest_models(model),
+            key_source: key_source.clone(),
+            key_env: provider.key_env.clone(),
             account_page: provider.account_page.clone(),
             base_url: shown_address(&base_url),
         };
@@ -225,7 +268,8 @@ impl Models {
             wire: provider.wire,
             base_url,
             region: self.region(provider),
-            credential: self.credential(provider),
+            credential,
+            key_source,
             access: provider.access.clone(),
             headers: provider.headers.clone(),
             quirks: known.map_or_else(|| provider.quirks.clone(), |model| model.quirks(&provider.quirks)),
@@ -246,6 +290,10 @@ impl Models {
         // It becomes a piece of a host's name.
         let sound = |region: &String| region.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         set.filter(sound).or_else(|| provider.region.clone()).unwrap_or_default()
+    }
+
+    pub(crate) fn http(&self) -> &Client {
+        &self.http
     }
 
     pub(crate) fn unknown_provider(&self, name: &str) -> ModelError {
@@ -304,7 +352,7 @@ fn missing_key(provider: &Provider) -> ModelError {
     let name = &provider.name;
     ModelError::new(ErrorKind::Auth, format!("there is no key for `{name}`: {names} is not set")).with_hint(
         format!(
-            "export {}=…, or set provider.{name}.key_env in your settings{page}",
+            "export {}=…, or run `rein auth login {name}`, or set provider.{name}.key_env in your settings{page}",
             provider.key_env.first().map_or("KEY", String::as_str)
         ),
     )

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use secrecy::SecretString;
 
 use super::{Access, Catalog, ModelInfo, Origin, Provider, Quirks};
+use crate::auth::OAuth;
 use crate::error::{ErrorKind, ModelError};
 use crate::wire::Wire;
 
@@ -21,6 +22,8 @@ pub struct ProviderConfig {
     pub key_env: Vec<String>,
     /// The key itself.
     pub key: Option<SecretString>,
+    /// How one logs in.
+    pub oauth: Option<OAuth>,
     /// Headers to send with every request.
     pub headers: BTreeMap<String, SecretString>,
     /// The model to use if none is named.
@@ -65,6 +68,7 @@ impl Provider {
             region_env: Vec::new(),
             key_env: Vec::new(),
             access: Access::default(),
+            oauth: None,
             account_page: None,
             local_port: None,
             default_model: None,
@@ -99,6 +103,9 @@ impl Provider {
         }
         if config.key.is_some() {
             self.key = config.key;
+        }
+        if config.oauth.is_some() {
+            self.oauth = config.oauth;
         }
         if let Some(quirks) = config.quirks {
             self.quirks = quirks;
