@@ -5,7 +5,7 @@
 //! `protocol::Service`. [`headless`] is one turn without a person at it, with
 //! [`streams`], [`signals`] and [`prompt`] as its ways in and out;
 //! [`run_command`], [`sessions`], [`config_command`], [`permission_command`],
-//! [`audit_command`] and [`demo`] are the commands; [`error`], [`exit`], [`terminal`],
+//! [`audit_command`], [`auth_command`] and [`demo`] are the commands; [`error`], [`exit`], [`terminal`],
 //! [`stdout`] and [`machine`] are how a person, a shell and a program are told.
 //!
 //! Nothing is loaded or started before it is needed: `--version` and `--help`
@@ -13,6 +13,7 @@
 
 mod args;
 mod audit_command;
+mod auth_command;
 mod config_command;
 mod demo;
 mod error;
@@ -92,6 +93,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, CommandError> {
         }
         Command::Config(command) => config_command::execute(&shared, &command).map(|()| Exit::Success),
         Command::Permission(command) => permission_command::execute(&shared, command),
+        Command::Auth(command) => auth_command::execute(&shared, command),
         Command::Audit(arguments) => {
             let mut setup = wiring::Setup::load(&shared, &RunArguments::default())?;
             let runtime = wiring::runtime()?;

@@ -4,6 +4,7 @@
 //! What is made here leaves as `Arc<dyn Service>`. Sessions can be read without
 //! any model that can be used; only a run needs one.
 
+mod keys;
 mod places;
 mod providers;
 mod rules;
@@ -25,6 +26,7 @@ use rein_tools::Registry;
 use crate::args::{RunArguments, SharedArguments};
 use crate::error::CommandError;
 use crate::terminal::{Target, neutralise};
+pub use keys::Desk;
 pub use places::{Places, resolved};
 
 /// The runtime for everything that waits.
@@ -115,8 +117,9 @@ impl Setup {
     ) -> Result<(Arc<dyn Service>, Option<ModelRef>), CommandError> {
         let catalog = providers::catalog(&self.loaded.settings.provider)?;
         providers::check_addresses(&catalog, |name| variable(&self.places.environment, name))?;
-        providers::hide_keys(&catalog, |name| self.places.environment.get(name).map(ToOwned::to_owned));
-        let models = self.models(catalog)?;
+        let keychain = keys::keychain(&self.places);
+        providers::hide_keys(&catalog, &keychain, |name| self.places.environment.get(name).map(ToOwned::to_owned));
+        let models = self.models(catalog)?.with_keychain(keychain);
         let configured = self.loaded.settings.model.as_ref().map(ToString::to_string);
         // Whatever a rein that was killed left running is ended while the model is chosen.
         let sweeping = tokio::task::spawn_blocking(rein_sandbox::end_orphans);
@@ -174,7 +177,17 @@ impl Setup {
         Ok(store)
     }
 
-    fn models(&self, catalog: Catalog) -> Result<Models, CommandError> {
+    /// What `rein auth` works with.
+    pub fn desk(&self) -> Result<Desk, CommandError> {
+        let catalog = providers::catalog(&self.loaded.settings.provider)?;
+        providers::check_addresses(&catalog, |name| variable(&self.places.environment, name))?;
+        let vault = keys::vault(&self.places);
+        let keychain = keys::open(&self.places)
+            .map_err(|error| CommandError::failure(error.to_string()))?;
+        Ok(Desk { models: self.models(catalog)?.with_keychain(keychain), http: self.client()?, vault })
+    }
+
+    fn client(&self) -> Result<Client, CommandError> {
         let network = &self.loaded.settings.network;
         let client = ClientOptions {
             connect_timeout: seconds(network.connect_timeout),
@@ -184,8 +197,13 @@ impl Setup {
             },
             ..ClientOptions::default()
         };
-        let client = Client::new(client)
-            .map_err(|error| CommandError::usage("the network settings cannot be used").caused_by(error))?;
+        Client::new(client)
+            .map_err(|error| CommandError::usage("the network settings cannot be used").caused_by(error))
+    }
+
+    fn models(&self, catalog: Catalog) -> Result<Models, CommandError> {
+        let client = self.client()?;
+        let network = &self.loaded.settings.network;
         // Left alone, the limit depends on where the server is.
         let origin = self.loaded.origins.get("network.idle_timeout");
         let set = origin.is_some_and(|origin| origin.source != Source::Default);

@@ -55,7 +55,7 @@ pub use load::{LoadRequest, Loaded, load};
 pub use managed::{MANAGED_FILE, ModeLimit};
 pub use origin::{Origin, Source};
 pub use permission::{Action, FormReader, FormRule, PermissionLayer, PermissionRule};
-pub use provider::{KeyEnvironment, ModelSettings, ProviderSettings, VariableName};
+pub use provider::{KeyEnvironment, ModelSettings, OAuthSettings, ProviderSettings, VariableName};
 pub use reference::reference;
 pub use secret::{Secret, ServerUrl};
 pub use settings::{BashSettings, Durability, NetworkSettings, RetrySettings, Settings, StoreSettings};

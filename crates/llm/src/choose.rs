@@ -166,7 +166,7 @@ impl Models {
             .collect();
         let hint = format!(
             "do one of these:\n  \
-             set a key: export OPENAI_API_KEY=… (or one of {})\n  \
+             set a key: export OPENAI_API_KEY=… (or one of {}), or store one: rein auth login openai\n  \
              start a server on this machine: {} are found by themselves\n  \
              name a server: export OPENAI_BASE_URL=http://host:port/v1, or provider.NAME.base_url in your settings\n\
              to see how rein works without a model: rein demo",

@@ -5,3 +5,4 @@ mod callback;
 mod client;
 mod replay;
 mod server;
+mod tls;
