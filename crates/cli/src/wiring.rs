@@ -118,7 +118,9 @@ impl Setup {
         let catalog = providers::catalog(&self.loaded.settings.provider)?;
         providers::check_addresses(&catalog, |name| variable(&self.places.environment, name))?;
         let keychain = keys::keychain(&self.places);
-        providers::hide_keys(&catalog, &keychain, |name| self.places.environment.get(name).map(ToOwned::to_owned));
+        providers::hide_keys(&catalog, &keychain, |name| {
+            self.places.environment.get(name).map(ToOwned::to_owned)
+        });
         let models = self.models(catalog)?.with_keychain(keychain);
         let configured = self.loaded.settings.model.as_ref().map(ToString::to_string);
         // Whatever a rein that was killed left running is ended while the model is chosen.
@@ -182,8 +184,7 @@ impl Setup {
         let catalog = providers::catalog(&self.loaded.settings.provider)?;
         providers::check_addresses(&catalog, |name| variable(&self.places.environment, name))?;
         let vault = keys::vault(&self.places);
-        let keychain = keys::open(&self.places)
-            .map_err(|error| CommandError::failure(error.to_string()))?;
+        let keychain = keys::open(&self.places).map_err(|error| CommandError::failure(error.to_string()))?;
         Ok(Desk { models: self.models(catalog)?.with_keychain(keychain), http: self.client()?, vault })
     }
 

@@ -94,8 +94,12 @@ fn read_key(provider: &Provider, arguments: &LoginArguments) -> Result<StoredSec
     if text.is_empty() {
         return Err(CommandError::usage(format!("no {what} was given; nothing was changed")));
     }
-    if text.chars().any(|character| character.is_control() || character.is_whitespace()) && !text.starts_with('!') {
-        return Err(CommandError::usage(format!("a {what} has no spaces or line breaks in it; nothing was changed")));
+    if text.chars().any(|character| character.is_control() || character.is_whitespace())
+        && !text.starts_with('!')
+    {
+        return Err(CommandError::usage(format!(
+            "a {what} has no spaces or line breaks in it; nothing was changed"
+        )));
     }
     Ok(match text.strip_prefix('!').map(str::trim) {
         Some(command) => StoredSecret::Command(command.to_owned()),
@@ -107,8 +111,7 @@ fn read_key(provider: &Provider, arguments: &LoginArguments) -> Result<StoredSec
 async fn by_device(desk: &Desk, provider: &Provider, oauth: &OAuth) -> Result<StoredSecret, CommandError> {
     let cancel = CancellationToken::new();
     let failed = |error| from_auth_error(&error);
-    let waiting =
-        DeviceLogin::begin(&desk.http, &provider.name, oauth, &cancel).await.map_err(failed)?;
+    let waiting = DeviceLogin::begin(&desk.http, &provider.name, oauth, &cancel).await.map_err(failed)?;
     let page = waiting.complete_page.as_deref().unwrap_or(&waiting.page);
     prompt(&format!(
         "Open {} and enter the code {}\nWaiting for you to finish there (Ctrl-C to give up) …\n",
@@ -135,9 +138,11 @@ fn ask_provider(known: &str) -> Result<String, CommandError> {
     }
     prompt(&format!("Which provider? {known}\n> "))?;
     let mut line = String::new();
-    io::stdin().lock().take(LONGEST).read_line(&mut line).map_err(|error| {
-        CommandError::failure("the name cannot be read").caused_by(error)
-    })?;
+    io::stdin()
+        .lock()
+        .take(LONGEST)
+        .read_line(&mut line)
+        .map_err(|error| CommandError::failure("the name cannot be read").caused_by(error))?;
     Ok(line)
 }
 

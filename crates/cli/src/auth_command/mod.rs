@@ -31,7 +31,9 @@ pub fn execute(shared: &SharedArguments, command: AuthCommand) -> Result<Exit, C
             runtime.shutdown_background();
             done.map(|()| Exit::Success)
         }
-        AuthCommand::Logout { provider, all: _ } => logout(&desk, provider.as_deref()).map(|()| Exit::Success),
+        AuthCommand::Logout { provider, all: _ } => {
+            logout(&desk, provider.as_deref()).map(|()| Exit::Success)
+        }
         AuthCommand::List { json } => list(&desk, json).map(|()| Exit::Success),
         AuthCommand::Status(arguments) => {
             let runtime = wiring::runtime()?;
@@ -73,7 +75,9 @@ fn list(desk: &Desk, as_json: bool) -> Result<(), CommandError> {
                 "added": date(credential),
             })
         });
-        return stdout::print_json(&json!({ "place": desk.vault.path(), "credentials": rows.collect::<Vec<_>>() }));
+        return stdout::print_json(
+            &json!({ "place": desk.vault.path(), "credentials": rows.collect::<Vec<_>>() }),
+        );
     }
     stdout::print(|out| {
         for credential in &stored {

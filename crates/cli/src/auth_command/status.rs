@@ -49,7 +49,12 @@ pub async fn execute(desk: &Desk, arguments: &StatusArguments) -> Result<Exit, C
         // A command has run by now, and a login may have been renewed.
         let keys = desk.models.key_report(&name);
         let variable = catalog.provider(&name).and_then(|provider| provider.key_env.first().cloned());
-        rows.push(Row { how: keys.is_empty().then(|| how(&name, variable.as_deref())), provider: name, keys, check });
+        rows.push(Row {
+            how: keys.is_empty().then(|| how(&name, variable.as_deref())),
+            provider: name,
+            keys,
+            check,
+        });
     }
     let failed = rows.iter().any(|row| matches!(row.check, Some(Check::Failed { .. })));
     match arguments.json {

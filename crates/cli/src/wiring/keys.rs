@@ -77,7 +77,9 @@ impl SecretCommand for Shell {
                 .map_err(|_| failed("the shell could not be started".to_owned()))?;
             match (exit.ended, exit.status) {
                 (Ended::Exited, Status::Code(0)) => {}
-                (Ended::Exited, Status::Code(code)) => return Err(failed(format!("it ended with code {code}"))),
+                (Ended::Exited, Status::Code(code)) => {
+                    return Err(failed(format!("it ended with code {code}")));
+                }
                 (Ended::Exited, Status::Signal(signal)) => {
                     return Err(failed(format!("signal {signal} ended it")));
                 }

@@ -57,11 +57,7 @@ fn what_is_wrong(address: &str) -> Option<String> {
 }
 
 /// Keeps every key from the commands that rein runs, whatever the variables with it are called.
-pub(super) fn hide_keys(
-    catalog: &Catalog,
-    keychain: &Keychain,
-    variable: impl Fn(&str) -> Option<OsString>,
-) {
+pub(super) fn hide_keys(catalog: &Catalog, keychain: &Keychain, variable: impl Fn(&str) -> Option<OsString>) {
     let providers = catalog.providers();
     let names: Vec<&String> = providers
         .iter()

@@ -47,6 +47,11 @@ fn answer(stream: TcpStream, config: Arc<ServerConfig>) {
     let _ = std::io::copy(&mut stream, &mut std::io::sink());
 }
 
+/// The connection is closed by a task of the client, which must be able to run meanwhile.
+async fn ended(server: JoinHandle<()>) {
+    tokio::task::spawn_blocking(|| server.join().unwrap()).await.unwrap();
+}
+
 async fn fetch(url: &str, certificate_file: Option<PathBuf>) -> Result<u16, HttpError> {
     let options = ClientOptions { proxy: ProxyMode::Direct, certificate_file, ..ClientOptions::default() };
     let request = Request::new(Method::Get, url).unwrap();
@@ -59,12 +64,15 @@ async fn a_certificate_of_an_unknown_authority_is_named_and_can_be_trusted_by_a_
     let (url, server) = serve("server.pem");
     let error = fetch(&url, None).await.unwrap_err();
     let HttpError::Tls { detail, .. } = &error else { panic!("{error:?}") };
-    assert!(detail.starts_with("its certificate is signed by an authority that this system does not know"), "{detail}");
+    assert!(
+        detail.starts_with("its certificate is signed by an authority that this system does not know"),
+        "{detail}"
+    );
     assert!(error.to_string().contains("SSL_CERT_FILE"), "{error}");
-    server.join().unwrap();
+    ended(server).await;
     let (url, server) = serve("server.pem");
     assert_eq!(fetch(&url, Some(file("authority.pem"))).await, Ok(200));
-    server.join().unwrap();
+    ended(server).await;
 }
 
 #[tokio::test]
@@ -78,7 +86,7 @@ async fn a_certificate_for_another_name_and_one_that_expired_are_told_apart() {
             Err(HttpError::Tls { detail, .. }) => assert!(detail.starts_with(words), "{detail}"),
             other => panic!("{certificate}: {other:?}"),
         }
-        server.join().unwrap();
+        ended(server).await;
     }
 }
 
@@ -95,7 +103,7 @@ async fn https_where_only_http_is_spoken_is_told_to_be_that() {
         Err(HttpError::Tls { detail, .. }) => assert!(detail.contains("begins with http://"), "{detail}"),
         other => panic!("{other:?}"),
     }
-    server.join().unwrap();
+    ended(server).await;
 }
 
 async fn through(proxy: &str, url: &str) -> HttpError {

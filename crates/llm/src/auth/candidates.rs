@@ -104,7 +104,11 @@ impl Models {
             None => fresh_command || !matches!(candidate.material, Material::Command(_)),
         });
         if left {
-            tracing::info!(provider = provider.name, kind = error.kind.name(), "turned away; trying the next key");
+            tracing::info!(
+                provider = provider.name,
+                kind = error.kind.name(),
+                "turned away; trying the next key"
+            );
             return Another::Left;
         }
         // The account may have been topped up by the next request.

@@ -75,7 +75,9 @@ pub enum AuthError {
         missing: &'static str,
     },
     /// An address would be spoken to in the clear.
-    #[error("{field} must begin with https:// or be on this machine: a login in the clear can be read on its way")]
+    #[error(
+        "{field} must begin with https:// or be on this machine: a login in the clear can be read on its way"
+    )]
     Insecure {
         /// Which field.
         field: &'static str,

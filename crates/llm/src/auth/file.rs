@@ -19,7 +19,8 @@ use super::vault::{Login, StoredCredential, StoredSecret, Vault, VaultLock};
 const NAME: &str = "credentials.toml";
 const LOCK: &str = "credentials.lock";
 const LONGEST: u64 = 1024 * 1024;
-const HEAD: &str = "# Written by `rein auth`. Whoever reads this can spend your money: keep it to yourself.\n\n";
+const HEAD: &str =
+    "# Written by `rein auth`. Whoever reads this can spend your money: keep it to yourself.\n\n";
 
 /// Secrets in a file.
 #[derive(Debug, Clone)]

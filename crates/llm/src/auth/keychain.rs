@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use rein_http::CancellationToken;
 use secrecy::{ExposeSecret, SecretString};
 
+use super::AuthError;
 use super::command::{SecretCommand, secret_in};
 use super::vault::{StoredCredential, StoredSecret, Vault};
-use super::AuthError;
 use crate::error::{ErrorKind, ModelError};
 
 /// How long a key without credit is left alone, if the provider does not say.
@@ -66,9 +66,10 @@ impl Keychain {
         let secret_of = |credential: &StoredCredential| match &credential.secret {
             StoredSecret::Key(secret) | StoredSecret::Token(secret) => vec![secret.clone()],
             StoredSecret::Command(_) => Vec::new(),
-            StoredSecret::Login(login) => {
-                [Some(login.access_token.clone()), login.refresh_token.clone()].into_iter().flatten().collect()
-            }
+            StoredSecret::Login(login) => [Some(login.access_token.clone()), login.refresh_token.clone()]
+                .into_iter()
+                .flatten()
+                .collect(),
         };
         lock(&self.shared.stored).iter().flat_map(secret_of).collect()
     }

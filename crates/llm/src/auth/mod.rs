@@ -28,5 +28,5 @@ pub use error::AuthError;
 pub use file::FileVault;
 pub use keychain::Keychain;
 pub use oauth::OAuth;
-pub use source::{KeyReport, KeyState, KeySource, mask};
+pub use source::{KeyReport, KeySource, KeyState, mask};
 pub use vault::{Login, StoredCredential, StoredSecret, Vault, VaultLock, update};

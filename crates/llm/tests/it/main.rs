@@ -5,6 +5,8 @@ mod anthropic;
 mod bedrock;
 mod choose;
 mod discovery;
+mod keys;
+mod login;
 mod property;
 mod server;
 mod stream;

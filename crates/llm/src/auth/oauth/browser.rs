@@ -14,8 +14,8 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::super::AuthError;
 use super::super::vault::Login;
-use super::token::{Answer, failure, form, login, post, with_scope};
 use super::OAuth;
+use super::token::{Answer, failure, form, login, post, with_scope};
 
 /// How long the person may take.
 const LONGEST_WAIT: Duration = Duration::from_secs(15 * 60);
@@ -201,7 +201,10 @@ mod tests {
     #[test]
     fn a_query_is_read_with_its_escapes() {
         let query = Query::read("code=a%2Fb%zz+c&state=&x&error=%");
-        assert_eq!((query.get("code"), query.get("state"), query.get("x")), (Some("a/b%zz c"), Some(""), None));
+        assert_eq!(
+            (query.get("code"), query.get("state"), query.get("x")),
+            (Some("a/b%zz c"), Some(""), None)
+        );
         assert_eq!(query.get("error"), Some("%"));
     }
 

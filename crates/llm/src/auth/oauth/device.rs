@@ -9,8 +9,8 @@ use tokio::time::Instant;
 
 use super::super::AuthError;
 use super::super::vault::Login;
-use super::token::{Answer, failure, login, number, post, with_scope};
 use super::OAuth;
+use super::token::{Answer, failure, login, number, post, with_scope};
 
 /// How often is asked if the server does not say, and how much more slowly if it says so.
 const USUAL_INTERVAL: Duration = Duration::from_secs(5);
@@ -82,7 +82,8 @@ impl DeviceLogin {
     fn read(value: &Value) -> Result<Self, AuthError> {
         let text = |name: &str| value.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         let page = text("verification_uri").or_else(|| text("verification_url"));
-        let (Some(device_code), Some(code), Some(page)) = (text("device_code"), text("user_code"), page) else {
+        let (Some(device_code), Some(code), Some(page)) = (text("device_code"), text("user_code"), page)
+        else {
             return Err(AuthError::Refused { said: "the answer holds no code".to_owned() });
         };
         let seconds = |name: &str| value.get(name).and_then(number);
@@ -111,7 +112,9 @@ impl DeviceLogin {
                 _ => Some(Err(failure(&code, said))),
             },
             // A person who types a code does not notice that the network was away.
-            Err(AuthError::Http(HttpError::ConnectTimeout { .. } | HttpError::Cut { .. } | HttpError::Stalled { .. })) => {
+            Err(AuthError::Http(
+                HttpError::ConnectTimeout { .. } | HttpError::Cut { .. } | HttpError::Stalled { .. },
+            )) => {
                 self.interval += USUAL_INTERVAL;
                 None
             }

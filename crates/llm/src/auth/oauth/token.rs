@@ -5,8 +5,8 @@ use rein_protocol::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
-use super::super::vault::Login;
 use super::super::AuthError;
+use super::super::vault::Login;
 use super::{ANSWER_LIMIT, OAuth};
 use crate::catalog::percent_encoded;
 
@@ -93,7 +93,8 @@ pub(super) fn login(value: &Value) -> Result<Login, AuthError> {
         return Err(AuthError::Refused { said: "the answer holds no token".to_owned() });
     };
     let seconds = value.get("expires_in").and_then(number);
-    let expires = seconds.map(|seconds| Timestamp(Timestamp::now().0.saturating_add(seconds.saturating_mul(1000))));
+    let expires =
+        seconds.map(|seconds| Timestamp(Timestamp::now().0.saturating_add(seconds.saturating_mul(1000))));
     Ok(Login {
         access_token: token.trim().into(),
         refresh_token: text("refresh_token").map(|token| token.trim().into()),
@@ -136,7 +137,8 @@ mod tests {
 
     #[test]
     fn a_login_shows_no_token() {
-        let login = login(&json!({"access_token": "hunter2", "refresh_token": "hunter3", "expires_in": "60"}));
+        let login =
+            login(&json!({"access_token": "hunter2", "refresh_token": "hunter3", "expires_in": "60"}));
         let login = login.unwrap();
         assert!(login.expires.unwrap() > Timestamp::now());
         assert!(!format!("{login:?}").contains("hunter"));
