@@ -52,9 +52,9 @@ fn a_key_is_stored_listed_used_and_removed() {
     let status = rein(&project).args(["auth", "status", "groq"]).run();
     assert_eq!(status.stdout, "groq             used      the stored key (…6789)\n");
     let both = rein(&project).args(["auth", "status", "--json"]).env("GROQ_API_KEY", VARIABLE).run();
+    let shown: serde_json::Value = serde_json::from_str(&both.stdout).unwrap();
     assert_eq!(
-        both.json_lines().first().cloned().unwrap_or_else(|| serde_json::from_str(&both.stdout).unwrap())[0]
-            ["keys"],
+        shown[0]["keys"],
         json!([
             {"source": "variable", "variable": "GROQ_API_KEY", "masked": "…6789", "state": "used"},
             {"source": "stored", "variable": null, "masked": "…6789", "state": "spare"},
