@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rein_http::{CancellationToken, Client, ClientOptions};
 use rein_llm::auth::oauth::{BrowserLogin, DeviceLogin};
-use rein_llm::auth::{FileVault, Login, StoredCredential, StoredSecret, Vault, update};
+use rein_llm::auth::{FileVault, Login, StoredCredential, StoredSecret, update};
 use rein_llm::{AuthError, Catalog, ErrorKind, Keychain, ModelRequest, Models, OAuth, ProviderConfig};
 use rein_protocol::Timestamp;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
