@@ -147,12 +147,11 @@ impl Models {
         let mut found = Vec::new();
         let mut add = |source: KeySource, material: Material| found.push(Candidate { source, material });
         let own = provider.key.as_ref().map(ExposeSecret::expose_secret).map(str::trim);
-        match own.filter(|key| !key.is_empty()) {
-            Some(key) => match command_in(key) {
+        if let Some(key) = own.filter(|key| !key.is_empty()) {
+            match command_in(key) {
                 Some(command) => add(KeySource::SettingsCommand, Material::Command(command.to_owned())),
                 None => add(KeySource::Settings, Material::Key(key.into())),
-            },
-            None => {}
+            }
         }
         for name in &provider.key_env {
             if let Some(value) = self.variable(name) {
