@@ -197,7 +197,7 @@ async fn processes_that_need_a_new_token_at_once_fetch_one() {
     .await;
     let processes: Vec<Models> = (0..3).map(|_| process(&vault, &base_url, &login_url)).collect();
     let (a, b, c) = tokio::join!(ask(&processes[0]), ask(&processes[1]), ask(&processes[2]));
-    (a.unwrap(), b.unwrap(), c.unwrap());
+    assert_eq!((a, b, c), (Ok(()), Ok(()), Ok(())));
     let logins = logins.await.unwrap();
     assert_eq!(logins.len(), 1);
     assert!(logins[0].contains("grant_type=refresh_token&refresh_token=refresh-0"), "{}", logins[0]);
