@@ -129,7 +129,7 @@ fn no_key_is_seen_in_the_store_the_output_the_conversation_or_a_child() {
     {
         let echo = json!({"error": {"message": format!("bad key {key} and {HEADER}")}}).to_string();
         let server = server([
-            Turn::call("bash", json!({"command": "env; cat /proc/$PPID/environ 2>&1"})),
+            Turn::call("bash", json!({"command": "env"})),
             Turn::text("done"),
             Turn::status(400, echo),
         ]);
