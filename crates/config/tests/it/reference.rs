@@ -37,7 +37,17 @@ fn the_schema_is_stable_describes_everything_and_refuses_unknown_keys() {
     let places: Vec<&str> = found.iter().map(|(place, _)| place.as_str()).collect();
     assert_eq!(
         places,
-        ["", ".bash", ".network", ".retry", ".store", ".provider.*", ".provider.*.models.*", ".permission"]
+        [
+            "",
+            ".bash",
+            ".network",
+            ".retry",
+            ".store",
+            ".provider.*",
+            ".provider.*.oauth",
+            ".provider.*.models.*",
+            ".permission"
+        ]
     );
     for (place, table) in found {
         assert_eq!(table["additionalProperties"], false, "{place}");
