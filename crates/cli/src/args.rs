@@ -1,6 +1,9 @@
 //! The command line: what can be asked of the binary, and nothing about how it
 //! is done.
 
+mod auth;
+mod models;
+
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -8,6 +11,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use rein_protocol::Mode;
 
 use crate::exit::EXIT_CODES;
+pub use auth::{AuthCommand, LoginArguments, StatusArguments};
+pub use models::{ModelsArguments, ModelsCommand};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -162,6 +167,9 @@ pub enum Command {
     /// Say what the kernel keeps commands from, and how to get the rest
     #[command(subcommand)]
     Sandbox(SandboxCommand),
+    /// Log in to providers and out, and see which keys are used
+    #[command(subcommand)]
+    Auth(AuthCommand),
     /// Export what was asked, decided and done, as NDJSON or as a table
     Audit(AuditArguments),
     /// Run a recorded session again, without a network, and say where it goes another way
@@ -178,47 +186,6 @@ pub enum SandboxCommand {
         json: bool,
     },
 }
-
-/// Which models are listed, or what is done with the table of them.
-#[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true)]
-pub struct ModelsArguments {
-    /// Only those whose name is like this
-    #[arg(value_name = "FILTER")]
-    pub filter: Vec<String>,
-    /// Only those that can be used now
-    #[arg(long)]
-    pub usable: bool,
-    /// As a JSON array
-    #[arg(long)]
-    pub json: bool,
-    #[command(subcommand)]
-    pub command: Option<ModelsCommand>,
-}
-
-/// What can be done with the table of models.
-#[derive(Debug, Subcommand)]
-pub enum ModelsCommand {
-    /// Lay a newer table of models over the one that comes with rein
-    #[command(after_help = TABLE_FILE)]
-    Refresh {
-        /// A file, or an address that begins with https:// or http://
-        #[arg(value_name = "FILE|URL")]
-        source: String,
-    },
-}
-
-const TABLE_FILE: &str = "\
-The table is JSON as models.dev has it, or TOML:
-  date = \"2026-01-31\"
-
-  [[models]]
-  provider = \"openai\"
-  id = \"gpt-5\"
-  context = 400000
-  output = 128000
-  prices = { input = 1.25, cached_input = 0.125, output = 10.0 }
-It says what models are like, never where or how they are asked.";
 
 /// What can be asked about permission.
 #[derive(Debug, Subcommand)]

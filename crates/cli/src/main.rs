@@ -6,7 +6,7 @@
 //! [`streams`], [`signals`] and [`prompt`] as its ways in and out;
 //! [`run_command`], [`sessions`], [`config_command`], [`models_command`],
 //! [`permission_command`], [`sandbox_command`], [`doctor_command`],
-//! [`audit_command`], [`replay_command`] and [`demo`] are the
+//! [`audit_command`], [`auth_command`], [`replay_command`] and [`demo`] are the
 //! commands; [`error`], [`exit`], [`terminal`],
 //! [`stdout`] and [`machine`] are how a person, a shell and a program are told.
 //!
@@ -15,6 +15,7 @@
 
 mod args;
 mod audit_command;
+mod auth_command;
 mod config_command;
 mod demo;
 mod doctor_command;
@@ -112,6 +113,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, CommandError> {
         Command::Doctor => doctor_command::execute(&shared),
         Command::Sandbox(command) => sandbox_command::execute(&shared, &command),
         Command::Replay(arguments) => replay_command::execute(&shared, &arguments),
+        Command::Auth(command) => auth_command::execute(&shared, command),
         Command::Audit(arguments) => {
             let mut setup = wiring::Setup::load(&shared, &RunArguments::default())?;
             let runtime = wiring::runtime()?;

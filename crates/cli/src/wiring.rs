@@ -5,6 +5,7 @@
 //! any model that can be used; only a run needs one.
 
 mod confinement;
+mod keys;
 mod models;
 mod places;
 mod providers;
@@ -31,6 +32,7 @@ use crate::args::{RunArguments, SharedArguments};
 use crate::error::CommandError;
 use crate::terminal::{Target, neutralise};
 pub(crate) use confinement::preference;
+pub use keys::Desk;
 pub use places::{Places, resolved};
 pub use recording::{RecordPlan, RecordedRun, SessionAge, today};
 pub(crate) use toolbox::own as own_tools;
@@ -128,8 +130,11 @@ impl Setup {
         had: Option<&ModelRef>,
     ) -> Result<(Arc<dyn Service>, Option<ModelRef>), CommandError> {
         let catalog = self.catalog()?;
-        providers::hide_keys(&catalog, |name| self.places.environment.get(name).map(ToOwned::to_owned));
-        let models = self.models(catalog.clone())?;
+        let keychain = keys::keychain(&self.places);
+        providers::hide_keys(&catalog, &keychain, |name| {
+            self.places.environment.get(name).map(ToOwned::to_owned)
+        });
+        let models = self.models(catalog)?.with_keychain(keychain.clone());
         let configured =
             self.loaded.settings.model.clone().or_else(|| {
                 Some(models.roles().get(&rein_llm::Role::Default)?.model.as_ref()?.model.clone())
@@ -145,8 +150,11 @@ impl Setup {
         if let Err(error) = sweeping.await {
             tracing::debug!(%error, "orphaned processes were not looked for");
         }
-        self.begin_recording(&models, &catalog, model.as_ref().or(had))?;
-        let models = if self.recorder.is_some() { self.models(catalog)? } else { models };
+        self.begin_recording(&models, &keychain, model.as_ref().or(had))?;
+        let models = match &self.recorder {
+            Some(recorder) => models.with_client(self.client()?.recorded(recorder.clone())),
+            None => models,
+        };
         let store = self.store().await?;
         let (settings, home) = (self.loaded.settings.sandbox.clone(), self.home());
         let tried =
@@ -202,6 +210,14 @@ impl Setup {
         Ok(store)
     }
 
+    /// What `rein auth` works with.
+    pub fn desk(&self) -> Result<Desk, CommandError> {
+        let vault = keys::vault(&self.places);
+        let keychain = keys::open(&self.places).map_err(|error| CommandError::failure(error.to_string()))?;
+        let models = self.models(self.catalog()?)?.with_keychain(keychain);
+        Ok(Desk { models, http: self.client()?, vault })
+    }
+
     fn client_options(&self) -> ClientOptions {
         let network = &self.loaded.settings.network;
         ClientOptions {
@@ -231,10 +247,7 @@ impl Setup {
 
     fn models(&self, catalog: Catalog) -> Result<Models, CommandError> {
         let network = &self.loaded.settings.network;
-        let client = match &self.recorder {
-            Some(recorder) => self.client()?.recorded(recorder.clone()),
-            None => self.client()?,
-        };
+        let client = self.client()?;
         // Left alone, the limit depends on where the server is.
         let origin = self.loaded.origins.get("network.idle_timeout");
         let set = origin.is_some_and(|origin| origin.source != Source::Default);

@@ -56,7 +56,7 @@ pub use load::{LoadRequest, Loaded, load};
 pub use managed::{MANAGED_FILE, ModeLimit};
 pub use origin::{Origin, Source};
 pub use permission::{Action, FormReader, FormRule, PermissionLayer, PermissionRule};
-pub use provider::{KeyEnvironment, ModelSettings, ProviderSettings, VariableName};
+pub use provider::{KeyEnvironment, ModelSettings, OAuthSettings, ProviderSettings, VariableName};
 pub use reference::reference;
 pub use role::{RoleModelName, RoleSettings};
 pub use secret::{Secret, ServerUrl};

@@ -118,7 +118,7 @@ impl Models {
             return false;
         }
         let set = source == AddressSource::Environment || provider.origin == Origin::Configured;
-        self.credential(provider).is_some() || (set && !wants_key(provider, &base_url))
+        self.has_candidate(provider) || (set && !wants_key(provider, &base_url))
     }
 
     async fn first_model(&self, provider: &Provider, cancel: &CancellationToken) -> Option<String> {
@@ -173,7 +173,7 @@ impl Models {
             .collect();
         let hint = format!(
             "do one of these:\n  \
-             set a key: export OPENAI_API_KEY=… (or {}, …; `rein models` shows all)\n  \
+             set a key: export OPENAI_API_KEY=… (or {}, …; `rein models` shows all), or store one: rein auth login openai\n  \
              start a server on this machine: {} are found by themselves\n  \
              name a server: export OPENAI_BASE_URL=http://host:port/v1, or provider.NAME.base_url in your settings\n\
              to see how rein works without a model: rein demo",

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use rein_http::Reach;
 use secrecy::SecretString;
 
+use crate::auth::KeySource;
 use crate::catalog::{self, Access, Provider, Quirks};
 use crate::dialect::{Dialect, OfferedTools, Others, Stage, rendered};
 use crate::error::{Advice, ErrorKind, ModelError};
@@ -32,6 +33,8 @@ pub struct Endpoint {
     pub region: String,
     /// Who asks, if that is known.
     pub credential: Option<Credential>,
+    /// Where that is known from.
+    pub key_source: Option<KeySource>,
     /// How it is shown who asks.
     pub access: Access,
     /// Headers to send with every request.
@@ -80,9 +83,13 @@ impl Models {
         let own = known.wire.unwrap_or(provider.wire);
         let mut quirks = known.quirks(&provider.quirks);
         quirks.path = quirks.path.map(|path| self.filled_in(&path, provider));
+        let (key_source, credential) = self.chosen(provider).unzip();
         let advice = Advice {
             provider: provider.name.clone(),
-            key_env: if provider.key.is_some() { Vec::new() } else { provider.key_env.clone() },
+            model: model.to_owned(),
+            near_models: provider.nearest_models(model),
+            key_source: key_source.clone(),
+            key_env: provider.key_env.clone(),
             account_page: provider.account_page.clone(),
             base_url: shown_address(&base_url),
         };
@@ -92,7 +99,8 @@ impl Models {
             wire: provider.elsewhere.filter(|_| source == AddressSource::Environment).unwrap_or(own),
             base_url,
             region: self.region(provider),
-            credential: self.credential(provider),
+            credential,
+            key_source,
             access: provider.access.clone(),
             headers: provider.headers.clone(),
             quirks,

@@ -11,12 +11,14 @@
 //! [`wire`] encodes and decodes, without sockets or secrets; [`dialect`] finds
 //! calls in text; [`error`] names
 //! what went wrong in words and kinds; [`retry`] says how long to wait;
-//! [`catalog`] is what is known of providers and models; [`models`],
-//! [`endpoint`], [`stream`] and [`choose`] put them together; [`discovery`] finds servers on this
+//! [`auth`] is who asks; [`catalog`] is what is known of providers and models;
+//! [`models`], [`endpoint`], [`stream`] and [`choose`] put them together;
+//! [`discovery`] finds servers on this
 //! machine, and [`window`] how much really fits into their models; [`listing`]
 //! says what can be used and why not; [`role`] is which model does what,
 //! [`fallback`] who comes next, [`small`] what is asked by the way.
 
+pub mod auth;
 pub mod catalog;
 pub mod choose;
 pub mod dialect;
@@ -39,6 +41,7 @@ pub mod stream;
 pub mod window;
 pub mod wire;
 
+pub use auth::{AuthError, FileVault, Keychain, OAuth, SecretCommand};
 pub use catalog::{
     Catalog, EditForm, Family, ImageSupport, Limits, ModelInfo, Prices, Provider, ProviderConfig, Quirks,
     Spending, Table, TableError, cost,

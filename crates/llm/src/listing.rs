@@ -141,7 +141,7 @@ impl Models {
             let variables = if variables.is_empty() { vec![name.to_owned()] } else { variables.to_vec() };
             return Usability::NoAddress { variables };
         }
-        if self.credential(provider).is_some() || !wants_key(provider, &base_url) {
+        if self.has_candidate(provider) || !wants_key(provider, &base_url) {
             return Usability::Ready;
         }
         let access = &provider.access;

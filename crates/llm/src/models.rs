@@ -10,6 +10,7 @@ use std::time::Duration;
 use rein_http::{BodyEnd, CancellationToken, Client, Reach, Response};
 use rein_protocol::{Cost, ModelRef, Timestamp, Usage};
 
+use crate::auth::{Another, Keychain, is_about_the_key};
 use crate::catalog::{self, AccessScheme, Catalog, Limits, ModelInfo, Prices, Provider, Quirks};
 use crate::dialect::refuses_tools;
 use crate::discovery::{self, LocalServer};
@@ -26,6 +27,8 @@ use crate::window::{self, LocalWindow};
 const LONGEST_ERROR: usize = 64 * 1024;
 /// How much of a list of models is read.
 const LONGEST_LIST: usize = 8 * 1024 * 1024;
+/// How many keys are tried for one request.
+const MOST_KEYS: usize = 16;
 const LIST_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a server on this machine is asked how much fits.
 const WINDOW_TIMEOUT: Duration = Duration::from_secs(2);
@@ -66,6 +69,7 @@ pub struct Models {
     catalog: Arc<Catalog>,
     environment: Environment,
     options: ModelsOptions,
+    pub(crate) keychain: Keychain,
     roles: Arc<Roles>,
     /// What servers on this machine said of their models.
     windows: Arc<Mutex<HashMap<ModelRef, LocalWindow>>>,
@@ -91,6 +95,7 @@ impl Models {
             catalog: Arc::new(catalog),
             environment: Arc::new(environment),
             options: ModelsOptions::default(),
+            keychain: Keychain::default(),
             roles: Arc::default(),
             windows: Arc::default(),
             toolless: Arc::default(),
@@ -117,6 +122,20 @@ impl Models {
         self
     }
 
+    /// With another way to servers.
+    #[must_use]
+    pub fn with_client(mut self, http: Client) -> Self {
+        self.http = http;
+        self
+    }
+
+    /// With secrets from elsewhere than settings and environment.
+    #[must_use]
+    pub fn with_keychain(mut self, keychain: Keychain) -> Self {
+        self.keychain = keychain;
+        self
+    }
+
     /// What is known of providers.
     #[must_use]
     pub fn catalog(&self) -> &Catalog {
@@ -128,7 +147,7 @@ impl Models {
         let provider =
             self.catalog.provider(&model.provider).ok_or_else(|| self.unknown_provider(&model.provider))?;
         let endpoint = self.endpoint(provider, &model.model);
-        if endpoint.credential.is_none() && wants_key(provider, &endpoint.base_url) {
+        if !self.has_candidate(provider) && wants_key(provider, &endpoint.base_url) {
             return Err(missing_key(provider));
         }
         if let Some(variable) = missing_variable(provider, &endpoint.base_url) {
@@ -137,21 +156,47 @@ impl Models {
         Ok(endpoint)
     }
 
-    /// Asks a model, once. What the request says of the model is replaced by `model`. A server that takes no tools is
-    /// asked again with the tools described in words, and from then on so at once.
+    /// Asks a model, once; once more for every further key if the first is turned away. What the request says of
+    /// the model is replaced by `model`. A server that takes no tools is asked again with the tools described in
+    /// words, and from then on so at once.
     pub async fn stream(
         &self,
         model: &ModelRef,
         request: &ModelRequest,
         cancel: CancellationToken,
     ) -> Result<ModelStream, ModelError> {
-        let mut endpoint = self.resolve(model)?;
+        self.resolve(model)?;
+        let provider =
+            self.catalog.provider(&model.provider).ok_or_else(|| self.unknown_provider(&model.provider))?;
+        let mut left = MOST_KEYS;
+        loop {
+            left -= 1;
+            self.prepare_key(provider, &cancel).await?;
+            let mut endpoint = self.endpoint(provider, &model.model);
+            match self.attempt(model, &mut endpoint, request, &cancel).await {
+                Err(error)
+                    if left > 0
+                        && is_about_the_key(error.kind)
+                        && self.turned_away(provider, &endpoint, &error) == Another::Left => {}
+                done => return done,
+            }
+        }
+    }
+
+    /// With one key, with tools or with words in their place.
+    async fn attempt(
+        &self,
+        model: &ModelRef,
+        endpoint: &mut Endpoint,
+        request: &ModelRequest,
+        cancel: &CancellationToken,
+    ) -> Result<ModelStream, ModelError> {
         endpoint.quirks.teach |= self.toolless.lock().unwrap_or_else(PoisonError::into_inner).contains(model);
-        match self.ask(&endpoint, request, &cancel).await {
+        match self.ask(endpoint, request, cancel).await {
             Err(error) if !endpoint.quirks.teach && !request.tools.is_empty() && refuses_tools(&error) => {
                 self.toolless.lock().unwrap_or_else(PoisonError::into_inner).insert(model.clone());
                 endpoint.quirks.teach = true;
-                self.ask(&endpoint, request, &cancel).await
+                self.ask(endpoint, request, cancel).await
             }
             answered => answered,
         }
@@ -185,6 +230,7 @@ impl Models {
     /// The models that a provider lists.
     pub async fn list(&self, provider: &str, cancel: &CancellationToken) -> Result<Vec<String>, ModelError> {
         let known = self.catalog.provider(provider).ok_or_else(|| self.unknown_provider(provider))?;
+        self.prepare_key(known, cancel).await?;
         let endpoint = self.endpoint(known, "");
         let scrubber = endpoint.scrubber();
         let refine = |error: ModelError| scrubber.clean_error(endpoint.advice.add_to(error));
@@ -278,6 +324,10 @@ impl Models {
             .unwrap_or_default()
     }
 
+    pub(crate) fn http(&self) -> &Client {
+        &self.http
+    }
+
     pub(crate) fn unknown_provider(&self, name: &str) -> ModelError {
         let near = self.catalog.nearest(name);
         let known: Vec<&str> =
@@ -321,7 +371,7 @@ fn missing_key(provider: &Provider) -> ModelError {
     let name = &provider.name;
     ModelError::new(ErrorKind::Auth, format!("there is no key for `{name}`: {names} is not set")).with_hint(
         format!(
-            "export {}=…, or set provider.{name}.key_env in your settings{page}",
+            "export {}=…, or run `rein auth login {name}`, or set provider.{name}.key_env in your settings{page}",
             provider.key_env.first().map_or("KEY", String::as_str)
         ),
     )

@@ -7,7 +7,7 @@ use rein_config::RoleSettings;
 use rein_llm::catalog::TableSource;
 use rein_llm::{Catalog, Models, Role, RoleChoice, RoleModel, Roles, Table};
 
-use super::{Setup, providers, variable, warn};
+use super::{Setup, keys, providers, variable, warn};
 use crate::error::CommandError;
 
 impl Setup {
@@ -21,7 +21,7 @@ impl Setup {
 
     /// All models, to be looked at.
     pub fn all_models(&self) -> Result<Models, CommandError> {
-        self.models(self.catalog()?)
+        Ok(self.models(self.catalog()?)?.with_keychain(keys::keychain(&self.places)))
     }
 
     /// Where a newer table of models is kept.

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use rein_config::{ModelSettings, ProviderSettings, Secret};
+use rein_config::{ModelSettings, OAuthSettings, ProviderSettings, Secret, ServerUrl};
 use rein_http::{HttpError, Method, Request};
 use rein_llm::catalog::ImageSupport;
-use rein_llm::{Catalog, ModelInfo, Prices, Provider, ProviderConfig, Wire};
+use rein_llm::{Catalog, Keychain, ModelInfo, OAuth, Prices, Provider, ProviderConfig, Wire};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::from_model_error;
@@ -60,7 +60,7 @@ fn what_is_wrong(address: &str) -> Option<String> {
 }
 
 /// Keeps every key from the commands that rein runs, whatever the variables with it are called.
-pub(super) fn hide_keys(catalog: &Catalog, variable: impl Fn(&str) -> Option<OsString>) {
+pub(super) fn hide_keys(catalog: &Catalog, keychain: &Keychain, variable: impl Fn(&str) -> Option<OsString>) {
     let providers = catalog.providers();
     let names: Vec<&String> = providers
         .iter()
@@ -68,7 +68,8 @@ pub(super) fn hide_keys(catalog: &Catalog, variable: impl Fn(&str) -> Option<OsS
         .collect();
     let set = names.iter().filter_map(|name| variable(name));
     let written = providers.iter().flat_map(|provider| provider.key.iter().chain(provider.headers.values()));
-    let written = written.map(|secret| OsString::from(secret.expose_secret()));
+    let stored = keychain.secrets();
+    let written = written.chain(&stored).map(|secret| OsString::from(secret.expose_secret()));
     rein_sandbox::hide_variables(names.iter().map(OsString::from), set.chain(written));
 }
 
@@ -90,12 +91,29 @@ fn config(
         base_url: settings.base_url.as_ref().map(|url| url.expose().to_owned()),
         key_env: settings.key_env.iter().flat_map(|names| names.names()).map(str::to_owned).collect(),
         key: settings.key.as_ref().map(secret),
+        oauth: oauth(&settings.oauth),
         headers: settings.headers.iter().map(|(name, value)| (name.clone(), secret(value))).collect(),
         default_model: None,
         idle_timeout: None,
         quirks: None,
         models: models.collect(),
     })
+}
+
+/// A login, if anything is said of one.
+fn oauth(settings: &OAuthSettings) -> Option<OAuth> {
+    let address = |url: &Option<ServerUrl>| url.as_ref().map(|url| url.expose().to_owned());
+    let said = OAuth {
+        client_id: settings.client_id.clone().unwrap_or_default(),
+        token_url: address(&settings.token_url).unwrap_or_default(),
+        device_url: address(&settings.device_url),
+        authorize_url: address(&settings.authorize_url),
+        scopes: settings.scopes.clone(),
+        redirect_port: settings.redirect_port,
+        redirect_path: settings.redirect_path.clone(),
+        parameters: settings.parameters.clone(),
+    };
+    (said != OAuth::default()).then_some(said)
 }
 
 fn unknown_wire(provider: &str, wire: &str) -> CommandError {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use secrecy::SecretString;
 
 use super::{Access, Catalog, ModelInfo, Origin, Provider, Quirks};
+use crate::auth::OAuth;
 use crate::error::{ErrorKind, ModelError};
 use crate::wire::Wire;
 
@@ -21,6 +22,8 @@ pub struct ProviderConfig {
     pub key_env: Vec<String>,
     /// The key itself.
     pub key: Option<SecretString>,
+    /// How one logs in.
+    pub oauth: Option<OAuth>,
     /// Headers to send with every request.
     pub headers: BTreeMap<String, SecretString>,
     /// The model to use if none is named.
@@ -72,6 +75,7 @@ impl Provider {
             sign_in: None,
             aliases: Vec::new(),
             checked: None,
+            oauth: None,
             account_page: None,
             local_port: None,
             idle_timeout: None,
@@ -113,6 +117,9 @@ impl Provider {
         }
         if config.key.is_some() {
             self.key = config.key;
+        }
+        if config.oauth.is_some() {
+            self.oauth = config.oauth;
         }
         if let Some(quirks) = config.quirks {
             self.quirks = quirks;

@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use secrecy::SecretString;
 use serde::Deserialize;
 
+use crate::auth::OAuth;
 use crate::dialect::Dialect;
 use crate::wire::Wire;
 
@@ -77,6 +78,9 @@ pub struct Provider {
     /// The day on which its entry was last compared with what it says itself.
     #[serde(default)]
     pub checked: Option<String>,
+    /// How one logs in, for those who have such a thing.
+    #[serde(default)]
+    pub oauth: Option<OAuth>,
     /// Where keys and credit are to be had.
     #[serde(default)]
     pub account_page: Option<String>,
@@ -111,6 +115,22 @@ impl Provider {
     #[must_use]
     pub fn model(&self, id: &str) -> Option<&ModelInfo> {
         self.models.iter().find(|model| model.id == id)
+    }
+
+    /// Names of its models that look like a name.
+    #[must_use]
+    pub fn nearest_models(&self, name: &str) -> Vec<String> {
+        const ALIKE: f64 = 0.8;
+        let name = name.to_lowercase();
+        let mut near: Vec<(f64, &str)> = self
+            .models
+            .iter()
+            .filter(|model| model.id != name)
+            .map(|model| (strsim::jaro_winkler(&name, &model.id.to_lowercase()), model.id.as_str()))
+            .filter(|(likeness, _)| *likeness >= ALIKE)
+            .collect();
+        near.sort_by(|a, b| b.0.total_cmp(&a.0));
+        near.into_iter().take(3).map(|(_, id)| id.to_owned()).collect()
     }
 }
 

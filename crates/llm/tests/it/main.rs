@@ -8,6 +8,8 @@ mod dialect;
 mod discovery;
 mod fuzz;
 mod google;
+mod keys;
+mod login;
 mod matrix;
 mod pairwise;
 mod property;
