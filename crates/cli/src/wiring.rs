@@ -150,6 +150,7 @@ impl Setup {
         if let Err(error) = sweeping.await {
             tracing::debug!(%error, "orphaned processes were not looked for");
         }
+        self.check_window(&models, model.as_ref().or(had)).await;
         self.begin_recording(&models, &keychain, model.as_ref().or(had))?;
         let models = match &self.recorder {
             Some(recorder) => models.with_client(self.client()?.recorded(recorder.clone())),

@@ -27,6 +27,9 @@ pub struct ProviderSettings {
     pub key_env: Option<KeyEnvironment>,
     /// How one logs in to it with `rein auth login`.
     pub oauth: OAuthSettings,
+    /// Seconds of silence after which a stream counts as dead; as `network.idle_timeout` says if not set.
+    #[schemars(range(min = 1, max = 3600))]
+    pub idle_timeout: Option<u32>,
     /// Headers to send with every request.
     #[schemars(extend("x-rein-entry" = "HEADER"))]
     pub headers: BTreeMap<String, Secret>,
@@ -78,6 +81,10 @@ pub struct ModelSettings {
     pub tools: Option<bool>,
     /// The family that it belongs to, if its name does not speak of it, for example `qwen-coder`.
     pub family: Option<String>,
+    /// How it writes calls into its text, if the server leaves them there, for example `hermes`.
+    pub dialect: Option<String>,
+    /// Whether tools are described to it in words, for models and servers that take none otherwise.
+    pub teach: Option<bool>,
     /// A model with a larger window to go on with when this one is full.
     pub promote: Option<String>,
     /// US dollars for a million input tokens.

@@ -259,6 +259,18 @@ impl Models {
         discovery::local(&self.http, &candidates, self.options.discovery_timeout).await
     }
 
+    /// Whether a model is asked at a port of this machine where a server of models usually listens.
+    #[must_use]
+    pub fn is_on_this_machine(&self, model: &ModelRef) -> bool {
+        let Some(provider) = self.catalog.provider(&model.provider) else { return false };
+        let (base_url, _) = self.address(provider);
+        let host = base_url.split_once("://").map_or(base_url.as_str(), |(_, rest)| rest);
+        let host = host.split('/').next().unwrap_or_default();
+        let port = host.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
+        let usual = |known: &Provider| known.local_port.is_some() && known.local_port == port;
+        Reach::of(&base_url) == Reach::Loopback && self.catalog.providers().iter().any(usual)
+    }
+
     /// Asks a server on this machine or in a private network how much really fits into a model; from then on
     /// [`limits`](Self::limits) knows it too. Nothing of other servers, and of those that do not say.
     pub async fn local_window(&self, model: &ModelRef) -> Option<LocalWindow> {

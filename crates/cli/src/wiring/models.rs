@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use rein_config::RoleSettings;
 use rein_llm::catalog::TableSource;
 use rein_llm::{Catalog, Models, Role, RoleChoice, RoleModel, Roles, Table};
+use rein_protocol::ModelRef;
 
 use super::{Setup, keys, providers, variable, warn};
 use crate::error::CommandError;
@@ -22,6 +23,15 @@ impl Setup {
     /// All models, to be looked at.
     pub fn all_models(&self) -> Result<Models, CommandError> {
         Ok(self.models(self.catalog()?)?.with_keychain(keys::keychain(&self.places)))
+    }
+
+    /// Asks a server on this machine how much fits into a model, and says what to do if that is too little.
+    pub(super) async fn check_window(&self, models: &Models, model: Option<&ModelRef>) {
+        let Some(model) = model.filter(|model| models.is_on_this_machine(model)) else { return };
+        let window = models.local_window(model).await;
+        if let Some(warning) = window.and_then(|window| window.warning(&model.model)) {
+            warn(&warning);
+        }
     }
 
     /// Where a newer table of models is kept.

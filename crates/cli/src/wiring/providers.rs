@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use rein_config::{ModelSettings, OAuthSettings, ProviderSettings, Secret, ServerUrl};
 use rein_http::{HttpError, Method, Request};
 use rein_llm::catalog::ImageSupport;
-use rein_llm::{Catalog, Keychain, ModelInfo, OAuth, Prices, Provider, ProviderConfig, Wire};
+use rein_llm::{Catalog, Dialect, Keychain, ModelInfo, OAuth, Prices, Provider, ProviderConfig, Wire};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::from_model_error;
@@ -83,7 +83,7 @@ fn config(
     let same_address = settings.base_url.is_none();
     let models = settings.models.iter().map(|(id, model)| {
         let known = known.filter(|_| same_address).and_then(|provider| provider.model(id));
-        model_info(id, model, known)
+        model_info(name, id, model, known)
     });
     Ok(ProviderConfig {
         name: name.to_owned(),
@@ -94,9 +94,9 @@ fn config(
         oauth: oauth(&settings.oauth),
         headers: settings.headers.iter().map(|(name, value)| (name.clone(), secret(value))).collect(),
         default_model: None,
-        idle_timeout: None,
+        idle_timeout: settings.idle_timeout.map(u64::from),
         quirks: None,
-        models: models.collect(),
+        models: models.collect::<Result<_, _>>()?,
     })
 }
 
@@ -125,7 +125,16 @@ fn unknown_wire(provider: &str, wire: &str) -> CommandError {
 }
 
 /// Prices are known only together: a cost made of half of them would be wrong.
-fn model_info(id: &str, settings: &ModelSettings, known: Option<&ModelInfo>) -> ModelInfo {
+fn model_info(
+    provider: &str,
+    id: &str,
+    settings: &ModelSettings,
+    known: Option<&ModelInfo>,
+) -> Result<ModelInfo, CommandError> {
+    let dialect = settings.dialect.as_deref().map(|name| {
+        name.parse::<Dialect>()
+            .map_err(|error| CommandError::usage(format!("provider.{provider}.models.{id}.dialect: {error}")))
+    });
     let known = known.and_then(|known| known.prices.as_ref());
     let input = settings.input_price.or(known.map(|prices| prices.input));
     let output = settings.output_price.or(known.map(|prices| prices.output));
@@ -136,17 +145,19 @@ fn model_info(id: &str, settings: &ModelSettings, known: Option<&ModelInfo>) -> 
         cache_write: settings.cache_write_price.or(known.and_then(|prices| prices.cache_write)),
         ..Prices::default()
     });
-    ModelInfo {
+    Ok(ModelInfo {
         id: id.to_owned(),
         context: settings.context,
         output: settings.output,
         tools: settings.tools,
         images: settings.images.map(|seen| if seen { ImageSupport::Yes } else { ImageSupport::No }),
         family: settings.family.clone(),
+        dialect: dialect.transpose()?,
+        teach: settings.teach,
         promote: settings.promote.clone(),
         prices,
         ..ModelInfo::default()
-    }
+    })
 }
 
 fn secret(secret: &Secret) -> SecretString {
@@ -174,6 +185,32 @@ mod tests {
         assert_eq!((prices.input, prices.output), (1.0, 2.0));
         assert_eq!(mine.model("half").unwrap().prices, None);
         assert!(catalog.provider("openai").is_some());
+    }
+
+    #[test]
+    fn what_settings_say_of_a_model_reaches_the_catalog() {
+        let settings = |dialect: &str| {
+            let model = ModelSettings {
+                dialect: Some(dialect.to_owned()),
+                teach: Some(true),
+                ..ModelSettings::default()
+            };
+            let provider = ProviderSettings {
+                base_url: Some(ServerUrl::new("http://127.0.0.1:9/v1")),
+                idle_timeout: Some(7),
+                models: BTreeMap::from([("m".to_owned(), model)]),
+                ..ProviderSettings::default()
+            };
+            BTreeMap::from([("mine".to_owned(), provider)])
+        };
+        let known = catalog(Catalog::empty(), &settings("qwen-coder")).unwrap();
+        let mine = known.provider("mine").unwrap();
+        let expected =
+            ModelInfo { dialect: Some(Dialect::QwenCoder), teach: Some(true), ..ModelInfo::unlisted("m") };
+        assert_eq!((mine.idle_timeout, &mine.models), (Some(7), &vec![expected]));
+        let error = catalog(Catalog::empty(), &settings("smoke")).unwrap_err();
+        assert_eq!(error.exit(), crate::exit::Exit::Usage);
+        assert!(format!("{error:?}").contains("provider.mine.models.m.dialect"), "{error:?}");
     }
 
     #[test]

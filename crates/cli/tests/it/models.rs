@@ -136,6 +136,22 @@ fn when_a_model_has_no_quota_left_the_next_one_answers_and_that_is_told() {
 }
 
 #[test]
+fn the_effort_of_the_default_role_is_asked_for() {
+    let server = server([Turn::text("done")]);
+    let settings = format!(
+        "[roles.default]\nmodel = \"groq/openai/gpt-oss-120b:high\"\n[provider.groq]\nbase_url = \"{}\"\nkey = \"k\"\n",
+        server.base_url()
+    );
+    let project = Project::new().rein_file("config/config.toml", &settings);
+    rein(&project).args(["-p", "hello"]).run().assert_success();
+    let requests = server.requests();
+    assert_eq!(
+        (requests[0].model(), requests[0].contains("\"reasoning_effort\":\"high\"")),
+        ("openai/gpt-oss-120b", true)
+    );
+}
+
+#[test]
 fn a_wrong_key_is_told_and_not_passed_on() {
     let locked = server([Turn::error(401, "Incorrect API key provided")]);
     let good = server([]);

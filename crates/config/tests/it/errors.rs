@@ -87,7 +87,7 @@ fn wrong_values_say_what_is_wanted() {
         ("provider.x.wrie = ''", "1:12: unknown key `provider.x.wrie`; did you mean `provider.x.wire`?"),
         (
             "provider.x.models.y.price = 1",
-            "1:21: unknown key `provider.x.models.y.price`; there are `context`, `output`, `images`, `tools`, `family`, `promote`, `input_price`, \
+            "1:21: unknown key `provider.x.models.y.price`; there are `context`, `output`, `images`, `tools`, `family`, `dialect`, `teach`, `promote`, `input_price`, \
              `output_price`, `cache_read_price` and `cache_write_price`",
         ),
         (

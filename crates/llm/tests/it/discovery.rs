@@ -131,6 +131,21 @@ async fn the_window_that_a_server_has_set_up_is_read_from_each_kind() {
 }
 
 #[test]
+fn a_server_on_this_machine_is_known_by_its_usual_port() {
+    let at = |url: &str| {
+        let models = models(Catalog::bundled(), &[("OPENAI_BASE_URL", url), ("OPENAI_API_KEY", "k")]);
+        models.is_on_this_machine(&"openai/m".parse().unwrap())
+    };
+    assert!(at("http://127.0.0.1:11434/v1") && at("http://localhost:11434"));
+    assert!(
+        !at("http://127.0.0.1:9/v1") && !at("https://api.example.com:11434/v1") && !at("http://127.0.0.1")
+    );
+    let bundled = models(Catalog::bundled(), &[]);
+    assert!(bundled.is_on_this_machine(&"ollama/m".parse().unwrap()));
+    assert!(!bundled.is_on_this_machine(&"nobody/m".parse().unwrap()));
+}
+
+#[test]
 fn a_window_that_is_too_small_is_told_with_its_remedy() {
     let warning = |context, trained, server| LocalWindow { context, trained, server }.warning("m");
     assert_eq!(
