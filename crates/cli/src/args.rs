@@ -1,6 +1,9 @@
 //! The command line: what can be asked of the binary, and nothing about how it
 //! is done.
 
+mod auth;
+mod models;
+
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -8,6 +11,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use rein_protocol::Mode;
 
 use crate::exit::EXIT_CODES;
+pub use auth::{AuthCommand, LoginArguments, StatusArguments};
+pub use models::{ModelsArguments, ModelsCommand};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -156,6 +161,8 @@ pub enum Command {
     /// Show the settings, where they come from, and what can be set
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// List models, what they cost and can do, and whether they can be used now
+    Models(ModelsArguments),
     /// Explain, list, test, import and revoke what may run
     #[command(subcommand, visible_alias = "permissions")]
     Permission(PermissionCommand),
@@ -164,6 +171,9 @@ pub enum Command {
     /// Say what the kernel keeps commands from, and how to get the rest
     #[command(subcommand)]
     Sandbox(SandboxCommand),
+    /// Log in to providers and out, and see which keys are used
+    #[command(subcommand)]
+    Auth(AuthCommand),
     /// Export what was asked, decided and done, as NDJSON or as a table
     Audit(AuditArguments),
     /// Run a recorded session again, without a network, and say where it goes another way

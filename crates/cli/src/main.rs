@@ -4,8 +4,9 @@
 //! the crates together; everything else reaches the engine through
 //! `protocol::Service`. [`headless`] is one turn without a person at it, with
 //! [`streams`], [`signals`] and [`prompt`] as its ways in and out;
-//! [`run_command`], [`sessions`], [`config_command`], [`permission_command`],
-//! [`sandbox_command`], [`doctor_command`], [`audit_command`], [`replay_command`] and [`demo`] are the
+//! [`run_command`], [`sessions`], [`config_command`], [`models_command`],
+//! [`permission_command`], [`sandbox_command`], [`doctor_command`],
+//! [`audit_command`], [`auth_command`], [`replay_command`] and [`demo`] are the
 //! commands; [`error`], [`exit`], [`terminal`],
 //! [`stdout`] and [`machine`] are how a person, a shell and a program are told.
 //!
@@ -14,6 +15,7 @@
 
 mod args;
 mod audit_command;
+mod auth_command;
 mod config_command;
 mod demo;
 mod doctor_command;
@@ -21,6 +23,7 @@ mod error;
 mod exit;
 mod headless;
 mod machine;
+mod models_command;
 mod permission_command;
 mod prompt;
 mod replay_command;
@@ -99,10 +102,18 @@ fn dispatch(arguments: Arguments) -> Result<Exit, CommandError> {
             listed.map(|()| Exit::Success)
         }
         Command::Config(command) => config_command::execute(&shared, &command).map(|()| Exit::Success),
+        Command::Models(arguments) => {
+            let setup = wiring::Setup::load(&shared, &RunArguments::default())?;
+            let runtime = wiring::runtime()?;
+            let done = runtime.block_on(models_command::execute(&setup, &arguments));
+            runtime.shutdown_background();
+            done.map(|()| Exit::Success)
+        }
         Command::Permission(command) => permission_command::execute(&shared, command),
         Command::Doctor => doctor_command::execute(&shared),
         Command::Sandbox(command) => sandbox_command::execute(&shared, &command),
         Command::Replay(arguments) => replay_command::execute(&shared, &arguments),
+        Command::Auth(command) => auth_command::execute(&shared, command),
         Command::Audit(arguments) => {
             let mut setup = wiring::Setup::load(&shared, &RunArguments::default())?;
             let runtime = wiring::runtime()?;

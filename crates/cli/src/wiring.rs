@@ -5,6 +5,8 @@
 //! any model that can be used; only a run needs one.
 
 mod confinement;
+mod keys;
+mod models;
 mod places;
 mod providers;
 mod recording;
@@ -30,6 +32,7 @@ use crate::args::{RunArguments, SharedArguments};
 use crate::error::CommandError;
 use crate::terminal::{Target, neutralise};
 pub(crate) use confinement::preference;
+pub use keys::Desk;
 pub use places::{Places, resolved};
 pub use recording::{RecordPlan, RecordedRun, SessionAge, today};
 pub(crate) use toolbox::own as own_tools;
@@ -126,11 +129,17 @@ impl Setup {
         named: Option<&str>,
         had: Option<&ModelRef>,
     ) -> Result<(Arc<dyn Service>, Option<ModelRef>), CommandError> {
-        let catalog = providers::catalog(&self.loaded.settings.provider)?;
-        providers::check_addresses(&catalog, |name| variable(&self.places.environment, name))?;
-        providers::hide_keys(&catalog, |name| self.places.environment.get(name).map(ToOwned::to_owned));
-        let models = self.models(catalog.clone())?;
-        let configured = self.loaded.settings.model.as_ref().map(ToString::to_string);
+        let catalog = self.catalog()?;
+        let keychain = keys::keychain(&self.places);
+        providers::hide_keys(&catalog, &keychain, |name| {
+            self.places.environment.get(name).map(ToOwned::to_owned)
+        });
+        let models = self.models(catalog)?.with_keychain(keychain.clone());
+        let configured =
+            self.loaded.settings.model.clone().or_else(|| {
+                Some(models.roles().get(&rein_llm::Role::Default)?.model.as_ref()?.model.clone())
+            });
+        let configured = configured.as_ref().map(ToString::to_string);
         // Whatever a rein that was killed left running is ended while the model is chosen.
         let sweeping = tokio::task::spawn_blocking(rein_sandbox::end_orphans);
         let model = match (named, had) {
@@ -141,8 +150,12 @@ impl Setup {
         if let Err(error) = sweeping.await {
             tracing::debug!(%error, "orphaned processes were not looked for");
         }
-        self.begin_recording(&models, &catalog, model.as_ref().or(had))?;
-        let models = if self.recorder.is_some() { self.models(catalog)? } else { models };
+        self.check_window(&models, model.as_ref().or(had)).await;
+        self.begin_recording(&models, &keychain, model.as_ref().or(had))?;
+        let models = match &self.recorder {
+            Some(recorder) => models.with_client(self.client()?.recorded(recorder.clone())),
+            None => models,
+        };
         let store = self.store().await?;
         let commands = self.commands().await?;
         let mut options = self.options(store, models);
@@ -212,7 +225,15 @@ impl Setup {
         Ok(content)
     }
 
-    fn client(&self) -> ClientOptions {
+    /// What `rein auth` works with.
+    pub fn desk(&self) -> Result<Desk, CommandError> {
+        let vault = keys::vault(&self.places);
+        let keychain = keys::open(&self.places).map_err(|error| CommandError::failure(error.to_string()))?;
+        let models = self.models(self.catalog()?)?.with_keychain(keychain);
+        Ok(Desk { models, http: self.client()?, vault })
+    }
+
+    fn client_options(&self) -> ClientOptions {
         let network = &self.loaded.settings.network;
         ClientOptions {
             connect_timeout: seconds(network.connect_timeout),
@@ -231,23 +252,24 @@ impl Setup {
         tried.await.map_err(|error| CommandError::failure("the sandbox was not tried").caused_by(error))?
     }
 
+    /// What talks to servers, as the settings have it.
+    pub fn client(&self) -> Result<Client, CommandError> {
+        Client::new(self.client_options())
+            .map_err(|error| CommandError::usage("the network settings cannot be used").caused_by(error))
+    }
+
     async fn tools(&self) -> Result<Registry, CommandError> {
         let own = toolbox::own(&self.places.directories.config).await;
         for problem in &own.problems {
             warn(&format!("{}: {}; {}", problem.path.display(), problem.what, problem.next_step));
         }
         let web = &self.loaded.settings.web;
-        toolbox::tools(web, &self.client(), own, |name| variable(&self.places.environment, name))
+        toolbox::tools(web, &self.client_options(), own, |name| variable(&self.places.environment, name))
     }
 
     fn models(&self, catalog: Catalog) -> Result<Models, CommandError> {
         let network = &self.loaded.settings.network;
-        let client = Client::new(self.client())
-            .map_err(|error| CommandError::usage("the network settings cannot be used").caused_by(error))?;
-        let client = match &self.recorder {
-            Some(recorder) => client.recorded(recorder.clone()),
-            None => client,
-        };
+        let client = self.client()?;
         // Left alone, the limit depends on where the server is.
         let origin = self.loaded.origins.get("network.idle_timeout");
         let set = origin.is_some_and(|origin| origin.source != Source::Default);
@@ -258,7 +280,8 @@ impl Setup {
             ..ModelsOptions::default()
         };
         let environment = self.places.environment.clone();
-        Ok(Models::new(client, catalog, move |name| variable(&environment, name)).with_options(options))
+        let models = Models::new(client, catalog, move |name| variable(&environment, name));
+        Ok(models.with_options(options).with_roles(self.roles()?))
     }
 
     fn options(&self, store: Store, models: Models) -> EngineOptions {

@@ -15,7 +15,7 @@
 //! [`Environment::of_process`].
 //!
 //! Layout: `environment` and `directories` say where things are; `settings`,
-//! `provider`, `permission` and `secret` are the values; `shape` turns their
+//! `provider`, `role`, `permission` and `secret` are the values; `shape` turns their
 //! schema into what `check` compares a document with; `document` reads files;
 //! `flag` reads flags and variables; `project` finds the workspace and narrows;
 //! `load` lays the layers over each other, below `managed`; `grants` and
@@ -40,6 +40,7 @@ mod provider;
 mod quote;
 mod reference;
 mod replace;
+mod role;
 mod secret;
 mod settings;
 mod shape;
@@ -55,8 +56,9 @@ pub use load::{LoadRequest, Loaded, load};
 pub use managed::{MANAGED_FILE, ModeLimit};
 pub use origin::{Origin, Source};
 pub use permission::{Action, FormReader, FormRule, PermissionLayer, PermissionRule};
-pub use provider::{KeyEnvironment, ModelSettings, ProviderSettings, VariableName};
+pub use provider::{KeyEnvironment, ModelSettings, OAuthSettings, ProviderSettings, VariableName};
 pub use reference::reference;
+pub use role::{RoleModelName, RoleSettings};
 pub use secret::{Secret, ServerUrl};
 pub use settings::{
     BashSettings, Confine, Durability, NetworkAccess, NetworkSettings, RetrySettings, SandboxMeans,

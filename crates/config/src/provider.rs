@@ -19,16 +19,50 @@ pub struct ProviderSettings {
     /// Where its API begins: `https://…` or `http://…`.
     #[schemars(extend("format" = "http-url"))]
     pub base_url: Option<ServerUrl>,
-    /// The key itself. Better kept in an environment variable, see `key_env`.
+    /// The key itself, or after a `!` the command that prints it. Better kept with `rein auth login`, or in an
+    /// environment variable, see `key_env`.
     pub key: Option<Secret>,
-    /// The environment variable that holds the key, or several: the first that is set counts.
+    /// The environment variable that holds the key, or several: the first that is set counts, the others are tried
+    /// if it is turned away.
     pub key_env: Option<KeyEnvironment>,
+    /// How one logs in to it with `rein auth login`.
+    pub oauth: OAuthSettings,
+    /// Seconds of silence after which a stream counts as dead; as `network.idle_timeout` says if not set.
+    #[schemars(range(min = 1, max = 3600))]
+    pub idle_timeout: Option<u32>,
     /// Headers to send with every request.
     #[schemars(extend("x-rein-entry" = "HEADER"))]
     pub headers: BTreeMap<String, Secret>,
     /// Models of this provider by the name it knows them by.
     #[schemars(extend("x-rein-entry" = "MODEL"))]
     pub models: BTreeMap<String, ModelSettings>,
+}
+
+/// How one logs in to a provider with a browser, by OAuth.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct OAuthSettings {
+    /// What the provider knows this program by: the id of a client that you registered there.
+    pub client_id: Option<String>,
+    /// Where codes are exchanged for tokens.
+    #[schemars(extend("format" = "http-url"))]
+    pub token_url: Option<ServerUrl>,
+    /// Where a login by a code on any device begins.
+    #[schemars(extend("format" = "http-url"))]
+    pub device_url: Option<ServerUrl>,
+    /// Where a login in a browser on this machine begins.
+    #[schemars(extend("format" = "http-url"))]
+    pub authorize_url: Option<ServerUrl>,
+    /// What is asked for.
+    pub scopes: Vec<String>,
+    /// The port of this machine to come back to, if the provider insists on one.
+    #[schemars(range(min = 1, max = 65535))]
+    pub redirect_port: Option<u16>,
+    /// The path to come back to; `/callback` if not set.
+    pub redirect_path: Option<String>,
+    /// What else the page of the login wants to be told.
+    #[schemars(extend("x-rein-entry" = "PARAMETER"))]
+    pub parameters: BTreeMap<String, String>,
 }
 
 /// A model of a provider.
@@ -41,6 +75,18 @@ pub struct ModelSettings {
     /// Tokens that it can answer with at most.
     #[schemars(range(min = 1))]
     pub output: Option<u64>,
+    /// Whether it can be sent images.
+    pub images: Option<bool>,
+    /// Whether it calls tools.
+    pub tools: Option<bool>,
+    /// The family that it belongs to, if its name does not speak of it, for example `qwen-coder`.
+    pub family: Option<String>,
+    /// How it writes calls into its text, if the server leaves them there, for example `hermes`.
+    pub dialect: Option<String>,
+    /// Whether tools are described to it in words, for models and servers that take none otherwise.
+    pub teach: Option<bool>,
+    /// A model with a larger window to go on with when this one is full.
+    pub promote: Option<String>,
     /// US dollars for a million input tokens.
     #[schemars(range(min = 0))]
     pub input_price: Option<f64>,

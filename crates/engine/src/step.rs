@@ -39,6 +39,7 @@ enum StreamEnd {
 pub(crate) async fn run_step(turn: &mut Turn) -> Result<StepEnd, Stopped> {
     let start = turn.link.begin_step(&turn.id).await?;
     turn.steps = start.step;
+    turn.follow(&start.model);
     let mut answer = Assembler::new(turn.id.clone());
     let mut calls = Calls::new(turn, pictures::in_results(&turn.bench.models, &start.model));
     let end = match open_stream(turn, &start).await? {
@@ -83,6 +84,7 @@ async fn open_stream(turn: &Turn, start: &StepStart) -> Result<Result<ModelStrea
         tools: turn.bench.tools.specs(),
         messages,
         max_output: None,
+        effort: turn.chain.as_ref().and_then(|chain| chain.current().effort),
         ..ModelRequest::default()
     };
     let mut attempt = 1;

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use rein_llm::{ErrorKind, ModelError, Models, retry};
-use rein_protocol::{EventBody, Finish, StopReason, TurnId};
+use rein_llm::{ErrorKind, FallbackChain, ModelError, Models, Role, retry};
+use rein_protocol::{EntryBody, EventBody, Finish, ModelRef, StopReason, TurnId};
 use rein_tools::{Registry, Scene};
 use tokio_util::sync::CancellationToken;
 
@@ -46,6 +46,8 @@ pub(crate) struct Turn {
     pub(crate) lost: u32,
     /// Model calls in a row that failed after they had said something.
     pub(crate) failures: u32,
+    /// Who comes next when the model cannot answer.
+    pub(crate) chain: Option<FallbackChain>,
 }
 
 /// What to do after a step.
@@ -105,7 +107,7 @@ impl Turn {
     async fn after_step(&mut self, end: StepEnd) -> Result<Next, Stopped> {
         match end {
             StepEnd::Interrupted => Ok(Next::End(StopReason::Interrupted, None)),
-            StepEnd::GaveUp { error } => Ok(Next::End(StopReason::ModelError, Some(describe(&error)))),
+            StepEnd::GaveUp { error } => self.give_up(error).await,
             StepEnd::Failed { error, calls } => {
                 if let Some(next) = calls.and_then(|calls| self.after_calls(calls)) {
                     return Ok(next);
@@ -144,7 +146,7 @@ impl Turn {
     async fn after_failure(&mut self, error: ModelError) -> Result<Next, Stopped> {
         self.failures += 1;
         if !error.retryable() || self.failures >= self.bench.settings.attempts {
-            return Ok(Next::End(StopReason::ModelError, Some(describe(&error))));
+            return self.give_up(error).await;
         }
         match self.wait_before_retry(self.failures, &error).await? {
             Waited::Done => {
@@ -153,6 +155,29 @@ impl Turn {
             }
             Waited::Cancelled => Ok(Next::End(StopReason::Interrupted, None)),
         }
+    }
+
+    /// The chain of the model that is asked: it begins anew with a model that somebody chose in between.
+    pub(crate) fn follow(&mut self, model: &ModelRef) {
+        if self.chain.as_ref().is_none_or(|chain| chain.current().model != *model) {
+            let models = &self.bench.models;
+            self.chain = Some(models.chain(Role::Default, models.role(Role::Default, model)));
+        }
+    }
+
+    /// The model did not answer, however often it was asked: the next one does from here on, or the turn is over.
+    async fn give_up(&mut self, error: ModelError) -> Result<Next, Stopped> {
+        let Some(switch) = self.chain.as_mut().and_then(|chain| chain.advance(&error)) else {
+            return Ok(Next::End(StopReason::ModelError, Some(describe(&error))));
+        };
+        let told = switch.to_string();
+        self.link
+            .emit(EventBody::Retrying { turn: self.id.clone(), attempt: 2, delay_ms: 0, error: told })
+            .await?;
+        self.link.record(vec![EntryBody::ModelChanged { model: switch.to.model }]).await?;
+        self.failures = 0;
+        self.lost += 1;
+        Ok(Next::Again)
     }
 
     /// Waits as the provider or the policy says, and tells the faces.

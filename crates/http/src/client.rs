@@ -156,6 +156,10 @@ impl Client {
             answer = tokio::time::timeout(idle_timeout, builder.send()) => answer,
         };
         match answer {
+            // Only a proxy says so, whatever stands behind it.
+            Ok(Ok(response)) if response.status().as_u16() == 407 && destination.proxy.is_some() => {
+                Err(failure::of_proxy_login(&destination))
+            }
             Ok(Ok(response)) => Ok(Response::new(response, destination.host, idle_timeout, cancel.clone())),
             Ok(Err(error)) => Err(failure::of_request(error, &destination)),
             Err(_) => Err(HttpError::Stalled { host: destination.host, after: idle_timeout }),

@@ -30,10 +30,11 @@ pub(crate) fn of_request(error: reqwest::Error, destination: &Destination) -> Ht
         return HttpError::Setup { detail: chain.root() };
     }
     if chain.mentions("tunnel error") || chain.mentions("socks error") {
-        return proxy_failure(destination, chain.root());
+        let login = chain.mentions("proxy authorization required");
+        return proxy_failure(destination, if login { PROXY_LOGIN.to_owned() } else { chain.root() });
     }
     if chain.tls {
-        return HttpError::Tls { host, detail: chain.root() };
+        return HttpError::Tls { host, detail: chain.tls_words() };
     }
     if error.is_connect() {
         if destination.proxy.is_some() {
@@ -83,6 +84,14 @@ fn of_exchange(chain: &Chain, host: String) -> HttpError {
     HttpError::Protocol { host, detail: chain.root() }
 }
 
+/// A proxy that wants to know who asks.
+pub(crate) fn of_proxy_login(destination: &Destination) -> HttpError {
+    proxy_failure(destination, PROXY_LOGIN.to_owned())
+}
+
+const PROXY_LOGIN: &str =
+    "it wants a user name and a password (407); write them into its address: http://user:password@host:port";
+
 fn proxy_failure(destination: &Destination, detail: String) -> HttpError {
     let proxy = destination.proxy.clone().unwrap_or_else(|| "of the system".to_owned());
     HttpError::Proxy { host: destination.host.clone(), proxy, detail }
@@ -118,6 +127,27 @@ impl Chain {
 
     fn mentions(&self, words: &str) -> bool {
         self.texts.iter().any(|text| text.to_ascii_lowercase().contains(words))
+    }
+
+    /// What is wrong with a secure connection, in words that say whose matter it is.
+    fn tls_words(&self) -> String {
+        const WORDS: [(&str, &str); 8] = [
+            ("unknownissuer", "its certificate is signed by an authority that this system does not know"),
+            ("selfsigned", "its certificate is signed by nobody but itself"),
+            ("causedasendentity", "its certificate is that of an authority, not of a server"),
+            ("expired", "its certificate has expired, or this machine's clock is wrong"),
+            ("notvalidyet", "its certificate is not valid yet, or this machine's clock is wrong"),
+            ("notvalidforname", "its certificate is for another name"),
+            ("revoked", "its certificate was revoked"),
+            ("invalidcontenttype", "it does not speak TLS there; perhaps its address begins with http://"),
+        ];
+        let root = self.root();
+        let plain: String =
+            root.chars().filter(char::is_ascii_alphabetic).collect::<String>().to_ascii_lowercase();
+        match WORDS.iter().find(|(mark, _)| plain.contains(mark)) {
+            Some((_, words)) => format!("{words} ({root})"),
+            None => root,
+        }
     }
 
     fn root(&self) -> String {

@@ -10,9 +10,11 @@
 //! Layout: [`client`] sends; [`request`] and [`response`] are what goes out
 //! and comes back; [`error`] names every way it can fail; [`sse`] frames event
 //! streams without any I/O; [`record`] writes exchanges to a file and plays them
-//! back without a network; [`replay`] serves exchanges on loopback.
+//! back without a network; [`replay`] serves exchanges on loopback; [`callback`]
+//! is the port that a browser comes back to after a login.
 
 mod address;
+pub mod callback;
 pub mod client;
 pub mod error;
 mod failure;
@@ -25,6 +27,7 @@ pub mod response;
 pub mod sse;
 mod transport;
 
+pub use callback::{CallbackListener, CallbackRequest};
 pub use client::{Client, ClientOptions, ProxyMode, Reach};
 pub use error::HttpError;
 pub use fetch::{Ending, FetchError, FetchOptions, Fetched, Fetcher, Page};

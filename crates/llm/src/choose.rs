@@ -12,9 +12,13 @@ use rein_protocol::ModelRef;
 
 use crate::catalog::{Origin, Provider};
 use crate::discovery::LocalServer;
+use crate::endpoint::{AddressSource, missing_variable, wants_key};
 use crate::error::{ErrorKind, ModelError};
-use crate::models::{AddressSource, Models, missing_variable, wants_key};
+use crate::models::Models;
 use crate::sending::Credential;
+
+/// How many variables a hint names beside the first.
+const NAMED: usize = 5;
 
 impl Models {
     /// The model to use: `wanted` may be `provider/model`, the bare name of a
@@ -114,7 +118,7 @@ impl Models {
             return false;
         }
         let set = source == AddressSource::Environment || provider.origin == Origin::Configured;
-        self.credential(provider).is_some() || (set && !wants_key(provider, &base_url))
+        self.has_candidate(provider) || (set && !wants_key(provider, &base_url))
     }
 
     async fn first_model(&self, provider: &Provider, cancel: &CancellationToken) -> Option<String> {
@@ -169,11 +173,11 @@ impl Models {
             .collect();
         let hint = format!(
             "do one of these:\n  \
-             set a key: export OPENAI_API_KEY=… (or one of {})\n  \
+             set a key: export OPENAI_API_KEY=… (or {}, …; `rein models` shows all), or store one: rein auth login openai\n  \
              start a server on this machine: {} are found by themselves\n  \
              name a server: export OPENAI_BASE_URL=http://host:port/v1, or provider.NAME.base_url in your settings\n\
              to see how rein works without a model: rein demo",
-            remote.into_iter().skip(1).collect::<Vec<_>>().join(", "),
+            remote.into_iter().skip(1).take(NAMED).collect::<Vec<_>>().join(", "),
             local.join(", "),
         );
         ModelError::new(

@@ -1,33 +1,37 @@
 //! The way in: which models can be asked, and asking them.
 //!
-//! Reads keys, when they are needed, and puts them into the one header that
-//! they belong into. One call of [`Models::stream`] is one attempt.
+//! Where and how, [`endpoint`](crate::endpoint) knows. One call of [`Models::stream`] is one attempt.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rein_http::{BodyEnd, CancellationToken, Client, Reach, Response};
 use rein_protocol::{Cost, ModelRef, Timestamp, Usage};
-use secrecy::SecretString;
 
-use crate::catalog::{self, Access, AccessScheme, Catalog, Limits, Prices, Provider, Quirks};
+use crate::auth::{Another, Keychain, is_about_the_key};
+use crate::catalog::{self, AccessScheme, Catalog, Limits, ModelInfo, Prices, Provider, Quirks};
+use crate::dialect::refuses_tools;
 use crate::discovery::{self, LocalServer};
-use crate::error::{Advice, ErrorKind, ModelError, classify};
+use crate::endpoint::{AddressSource, Endpoint, missing_variable, wants_key};
+use crate::error::{ErrorKind, ModelError, classify};
 use crate::guard::Guard;
 use crate::request::ModelRequest;
 use crate::retry::Patience;
-use crate::sending::Credential;
+use crate::role::Roles;
 use crate::stream::ModelStream;
-use crate::wire::Wire;
+use crate::window::{self, LocalWindow};
 
 /// How much of an error's body is read.
 const LONGEST_ERROR: usize = 64 * 1024;
 /// How much of a list of models is read.
 const LONGEST_LIST: usize = 8 * 1024 * 1024;
+/// How many keys are tried for one request.
+const MOST_KEYS: usize = 16;
 const LIST_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a server on this machine is asked how much fits.
+const WINDOW_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Variables by name.
 type Environment = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
@@ -65,30 +69,12 @@ pub struct Models {
     catalog: Arc<Catalog>,
     environment: Environment,
     options: ModelsOptions,
-}
-
-/// Where and how a model is asked. Showing it shows no secrets.
-#[derive(Debug, Clone)]
-pub struct Endpoint {
-    /// The provider's name.
-    pub provider: String,
-    /// The name that the provider knows the model by.
-    pub model: String,
-    /// The protocol.
-    pub wire: Wire,
-    /// Where the API begins.
-    pub base_url: String,
-    /// Where it is, for those who have regions; otherwise empty.
-    pub region: String,
-    /// Who asks, if that is known.
-    pub credential: Option<Credential>,
-    /// How it is shown who asks.
-    pub access: Access,
-    /// Headers to send with every request.
-    pub headers: BTreeMap<String, SecretString>,
-    /// What the provider wants different.
-    pub quirks: Quirks,
-    pub(crate) advice: Advice,
+    pub(crate) keychain: Keychain,
+    roles: Arc<Roles>,
+    /// What servers on this machine said of their models.
+    windows: Arc<Mutex<HashMap<ModelRef, LocalWindow>>>,
+    /// Models whose servers refused tools.
+    toolless: Arc<Mutex<HashSet<ModelRef>>>,
 }
 
 impl fmt::Debug for Models {
@@ -109,13 +95,44 @@ impl Models {
             catalog: Arc::new(catalog),
             environment: Arc::new(environment),
             options: ModelsOptions::default(),
+            keychain: Keychain::default(),
+            roles: Arc::default(),
+            windows: Arc::default(),
+            toolless: Arc::default(),
         }
+    }
+
+    /// With models for roles.
+    #[must_use]
+    pub fn with_roles(mut self, roles: Roles) -> Self {
+        self.roles = Arc::new(roles);
+        self
+    }
+
+    /// The models that somebody chose for roles.
+    #[must_use]
+    pub fn roles(&self) -> &Roles {
+        &self.roles
     }
 
     /// With other options.
     #[must_use]
     pub fn with_options(mut self, options: ModelsOptions) -> Self {
         self.options = options;
+        self
+    }
+
+    /// With another way to servers.
+    #[must_use]
+    pub fn with_client(mut self, http: Client) -> Self {
+        self.http = http;
+        self
+    }
+
+    /// With secrets from elsewhere than settings and environment.
+    #[must_use]
+    pub fn with_keychain(mut self, keychain: Keychain) -> Self {
+        self.keychain = keychain;
         self
     }
 
@@ -130,7 +147,7 @@ impl Models {
         let provider =
             self.catalog.provider(&model.provider).ok_or_else(|| self.unknown_provider(&model.provider))?;
         let endpoint = self.endpoint(provider, &model.model);
-        if endpoint.credential.is_none() && wants_key(provider, &endpoint.base_url) {
+        if !self.has_candidate(provider) && wants_key(provider, &endpoint.base_url) {
             return Err(missing_key(provider));
         }
         if let Some(variable) = missing_variable(provider, &endpoint.base_url) {
@@ -139,38 +156,81 @@ impl Models {
         Ok(endpoint)
     }
 
-    /// Asks a model, once. What the request says of the model is replaced by `model`.
+    /// Asks a model, once; once more for every further key if the first is turned away. What the request says of
+    /// the model is replaced by `model`. A server that takes no tools is asked again with the tools described in
+    /// words, and from then on so at once.
     pub async fn stream(
         &self,
         model: &ModelRef,
         request: &ModelRequest,
         cancel: CancellationToken,
     ) -> Result<ModelStream, ModelError> {
-        let endpoint = self.resolve(model)?;
+        self.resolve(model)?;
+        let provider =
+            self.catalog.provider(&model.provider).ok_or_else(|| self.unknown_provider(&model.provider))?;
+        let mut left = MOST_KEYS;
+        loop {
+            left -= 1;
+            self.prepare_key(provider, &cancel).await?;
+            let mut endpoint = self.endpoint(provider, &model.model);
+            match self.attempt(model, &mut endpoint, request, &cancel).await {
+                Err(error)
+                    if left > 0
+                        && is_about_the_key(error.kind)
+                        && self.turned_away(provider, &endpoint, &error) == Another::Left => {}
+                done => return done,
+            }
+        }
+    }
+
+    /// With one key, with tools or with words in their place.
+    async fn attempt(
+        &self,
+        model: &ModelRef,
+        endpoint: &mut Endpoint,
+        request: &ModelRequest,
+        cancel: &CancellationToken,
+    ) -> Result<ModelStream, ModelError> {
+        endpoint.quirks.teach |= self.toolless.lock().unwrap_or_else(PoisonError::into_inner).contains(model);
+        match self.ask(endpoint, request, cancel).await {
+            Err(error) if !endpoint.quirks.teach && !request.tools.is_empty() && refuses_tools(&error) => {
+                self.toolless.lock().unwrap_or_else(PoisonError::into_inner).insert(model.clone());
+                endpoint.quirks.teach = true;
+                self.ask(endpoint, request, cancel).await
+            }
+            answered => answered,
+        }
+    }
+
+    async fn ask(
+        &self,
+        endpoint: &Endpoint,
+        request: &ModelRequest,
+        cancel: &CancellationToken,
+    ) -> Result<ModelStream, ModelError> {
         let scrubber = endpoint.scrubber();
         let refine = |error: ModelError| {
             let advised = endpoint.advice.add_to(error);
             scrubber.clean_error(self.options.patience.judge(advised, Timestamp::now()))
         };
-        let request = if request.model == endpoint.model {
-            Cow::Borrowed(request)
-        } else {
-            Cow::Owned(ModelRequest { model: endpoint.model.clone(), ..request.clone() })
-        };
+        let stage = endpoint.stage(request);
+        let request = endpoint.written(request);
         let encoded = endpoint.wire.encode(&request, &endpoint.quirks)?;
-        let idle_timeout = self.idle_timeout(&model.provider, &endpoint.base_url);
+        let idle_timeout = self.idle_timeout(&endpoint.provider, &endpoint.base_url);
         let outgoing = endpoint.outgoing(encoded).map_err(refine)?.with_idle_timeout(idle_timeout);
-        let response = self.http.send(outgoing, &cancel).await.map_err(|error| refine(error.into()))?;
+        let response = self.http.send(outgoing, cancel).await.map_err(|error| refine(error.into()))?;
         if !(200..300).contains(&response.status) {
             return Err(refine(failure(response).await));
         }
         let guard = Guard::new(self.options.longest_answer, idle_timeout, self.options.patience);
-        Ok(ModelStream::new(endpoint.wire, response, scrubber, endpoint.advice, guard))
+        let stream = ModelStream::new(endpoint.wire, response, scrubber, endpoint.advice.clone(), guard);
+        Ok(stream.with_stage(stage))
     }
 
     /// The models that a provider lists.
     pub async fn list(&self, provider: &str, cancel: &CancellationToken) -> Result<Vec<String>, ModelError> {
         let known = self.catalog.provider(provider).ok_or_else(|| self.unknown_provider(provider))?;
+        self.prepare_key(known, cancel).await?;
         let endpoint = self.endpoint(known, "");
         let scrubber = endpoint.scrubber();
         let refine = |error: ModelError| scrubber.clean_error(endpoint.advice.add_to(error));
@@ -199,6 +259,32 @@ impl Models {
         discovery::local(&self.http, &candidates, self.options.discovery_timeout).await
     }
 
+    /// Whether a model is asked at a port of this machine where a server of models usually listens.
+    #[must_use]
+    pub fn is_on_this_machine(&self, model: &ModelRef) -> bool {
+        let Some(provider) = self.catalog.provider(&model.provider) else { return false };
+        let (base_url, _) = self.address(provider);
+        let host = base_url.split_once("://").map_or(base_url.as_str(), |(_, rest)| rest);
+        let host = host.split('/').next().unwrap_or_default();
+        let port = host.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
+        let usual = |known: &Provider| known.local_port.is_some() && known.local_port == port;
+        Reach::of(&base_url) == Reach::Loopback && self.catalog.providers().iter().any(usual)
+    }
+
+    /// Asks a server on this machine or in a private network how much really fits into a model; from then on
+    /// [`limits`](Self::limits) knows it too. Nothing of other servers, and of those that do not say.
+    pub async fn local_window(&self, model: &ModelRef) -> Option<LocalWindow> {
+        let provider = self.catalog.provider(&model.provider)?;
+        let (base_url, _) = self.address(provider);
+        if Reach::of(&base_url) == Reach::Public {
+            return None;
+        }
+        let found = window::of(&self.http, &base_url, &model.model, WINDOW_TIMEOUT).await?;
+        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        windows.insert(model.clone(), found.clone());
+        Some(found)
+    }
+
     /// What a model's tokens cost, if that is known.
     #[must_use]
     pub fn pricing(&self, model: &ModelRef) -> Option<Prices> {
@@ -216,9 +302,33 @@ impl Models {
         catalog::cost(Some(usage), self.pricing(model).as_ref())
     }
 
+    /// What the provider's cache saved in a call, in millionths of a US dollar; less than nothing if writing to it cost
+    /// more than reading from it saved. Absent if that is not known.
+    #[must_use]
+    pub fn savings(&self, model: &ModelRef, usage: &Usage) -> Option<i64> {
+        catalog::cache_savings(usage, &self.pricing(model)?)
+    }
+
+    /// What is known of a model, its family's part included.
+    #[must_use]
+    pub fn info(&self, model: &ModelRef) -> ModelInfo {
+        match self.catalog.provider(&model.provider) {
+            Some(provider) => self.catalog.info(provider, &model.model),
+            None => ModelInfo::unlisted(&model.model).completed(&Quirks::default()),
+        }
+    }
+
     /// How much fits into a model, as far as known.
     #[must_use]
     pub fn limits(&self, model: &ModelRef) -> Limits {
+        let local =
+            self.windows.lock().unwrap_or_else(PoisonError::into_inner).get(model).and_then(|w| w.context);
+        let known = self.known_limits(model);
+        // What a server says that it has set up holds more than what is known of the model.
+        Limits { context: known.context.into_iter().chain(local).min(), ..known }
+    }
+
+    fn known_limits(&self, model: &ModelRef) -> Limits {
         self.catalog
             .provider(&model.provider)
             .and_then(|provider| provider.model(&model.model))
@@ -226,53 +336,8 @@ impl Models {
             .unwrap_or_default()
     }
 
-    pub(crate) fn endpoint(&self, provider: &Provider, model: &str) -> Endpoint {
-        let (base_url, source) = self.address(provider);
-        let known = provider.model(model);
-        let own = known.and_then(|model| model.wire).unwrap_or(provider.wire);
-        let mut quirks =
-            known.map_or_else(|| provider.quirks.clone(), |model| model.quirks(&provider.quirks));
-        quirks.path = quirks.path.map(|path| self.filled_in(&path, provider));
-        let advice = Advice {
-            provider: provider.name.clone(),
-            key_env: if provider.key.is_some() { Vec::new() } else { provider.key_env.clone() },
-            account_page: provider.account_page.clone(),
-            base_url: shown_address(&base_url),
-        };
-        Endpoint {
-            provider: provider.name.clone(),
-            model: model.to_owned(),
-            wire: provider.elsewhere.filter(|_| source == AddressSource::Environment).unwrap_or(own),
-            base_url,
-            region: self.region(provider),
-            credential: self.credential(provider),
-            access: provider.access.clone(),
-            headers: provider.headers.clone(),
-            quirks,
-            advice,
-        }
-    }
-
-    /// Where a provider's API begins, and who says so.
-    pub(crate) fn address(&self, provider: &Provider) -> (String, AddressSource) {
-        match provider.base_url_env.iter().find_map(|name| self.variable(name)) {
-            Some(url) => (url.trim_end_matches('/').to_owned(), AddressSource::Environment),
-            None => {
-                let address = provider.base_url.replace("{region}", &self.region(provider));
-                (self.filled_in(&address, provider), AddressSource::Catalog)
-            }
-        }
-    }
-
-    fn filled_in(&self, text: &str, provider: &Provider) -> String {
-        catalog::filled_in(text, &provider.variables, |name| self.variable(name))
-    }
-
-    fn region(&self, provider: &Provider) -> String {
-        let set = provider.region_env.iter().find_map(|name| self.variable(name));
-        // It becomes a piece of a host's name.
-        let sound = |region: &String| region.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        set.filter(sound).or_else(|| provider.region.clone()).unwrap_or_default()
+    pub(crate) fn http(&self) -> &Client {
+        &self.http
     }
 
     pub(crate) fn unknown_provider(&self, name: &str) -> ModelError {
@@ -302,33 +367,6 @@ impl Models {
     }
 }
 
-/// Who says where a provider is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AddressSource {
-    /// The catalog, or settings.
-    Catalog,
-    /// A variable of the environment.
-    Environment,
-}
-
-/// Servers on this machine and in private networks seldom want a key.
-pub(crate) fn wants_key(provider: &Provider, base_url: &str) -> bool {
-    !provider.key_env.is_empty() && Reach::of(base_url) == Reach::Public
-}
-
-/// The error that an address is in which a name stands for nothing.
-pub(crate) fn missing_variable(provider: &Provider, base_url: &str) -> Option<ModelError> {
-    let (name, _) = base_url.split_once('{')?.1.split_once('}')?;
-    let address = format!("the address of `{}` has a {name} in it", provider.name);
-    let whole = format!("set provider.{}.base_url in your settings to the whole address", provider.name);
-    let Some(first) = provider.variables.get(name).and_then(|variable| variable.env.first()) else {
-        let message = format!("{address}, and nothing says what that stands for");
-        return Some(ModelError::new(ErrorKind::BadRequest, message).with_hint(whole));
-    };
-    let message = format!("{address}, and {first} is not set, or makes no sense");
-    Some(ModelError::new(ErrorKind::BadRequest, message).with_hint(format!("export {first}=…, or {whole}")))
-}
-
 fn missing_key(provider: &Provider) -> ModelError {
     let access = &provider.access;
     let pair = match access.scheme {
@@ -345,7 +383,7 @@ fn missing_key(provider: &Provider) -> ModelError {
     let name = &provider.name;
     ModelError::new(ErrorKind::Auth, format!("there is no key for `{name}`: {names} is not set")).with_hint(
         format!(
-            "export {}=…, or set provider.{name}.key_env in your settings{page}",
+            "export {}=…, or run `rein auth login {name}`, or set provider.{name}.key_env in your settings{page}",
             provider.key_env.first().map_or("KEY", String::as_str)
         ),
     )
@@ -358,33 +396,4 @@ async fn failure(mut response: Response) -> ModelError {
         return rein_http::HttpError::Cancelled.into();
     }
     classify(Some(response.status), &response.headers, &String::from_utf8_lossy(&body), Timestamp::now())
-}
-
-/// An address as it may be shown: without a user, a password or a query, which can hold keys.
-fn shown_address(address: &str) -> String {
-    let plain = address.split(['?', '#']).next().unwrap_or_default();
-    let Some((scheme, rest)) = plain.split_once("://") else { return plain.to_owned() };
-    let (host, path) = rest.split_once('/').map_or((rest, ""), |(host, path)| (host, path));
-    let host = host.rsplit('@').next().unwrap_or_default();
-    match path.is_empty() {
-        true => format!("{scheme}://{host}"),
-        false => format!("{scheme}://{host}/{path}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::shown_address;
-
-    #[test]
-    fn an_address_is_shown_without_what_may_be_secret() {
-        for (address, shown) in [
-            ("https://api.example.com/v1", "https://api.example.com/v1"),
-            ("https://user:pass@api.example.com:8/v1?key=1#x", "https://api.example.com:8/v1"),
-            ("http://key@host", "http://host"),
-            ("host/v1?key=1", "host/v1"),
-        ] {
-            assert_eq!(shown_address(address), shown);
-        }
-    }
 }

@@ -1,16 +1,15 @@
 //! What a request carries beside its body: the address, headers, and who asks.
 //!
-//! Keys are read from settings or the environment when they are needed and go
-//! into the headers that the provider's [`Access`](crate::catalog::Access)
+//! Where keys come from, [`auth`](crate::auth) knows. They go into the headers that the provider's [`Access`](crate::catalog::Access)
 //! names, as secret ones.
 
 use rein_http::{Method, Request};
 use rein_protocol::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::catalog::{AccessScheme, Provider};
+use crate::catalog::AccessScheme;
+use crate::endpoint::Endpoint;
 use crate::error::ModelError;
-use crate::models::{Endpoint, Models};
 use crate::scrub::Scrubber;
 use crate::sigv4::{Signer, Unsigned};
 use crate::wire::EncodedRequest;
@@ -35,40 +34,6 @@ pub struct AwsKeys {
     pub secret_key: SecretString,
     /// What goes with keys that are good for a while only.
     pub session_token: Option<SecretString>,
-}
-
-impl Models {
-    /// Who asks a provider, if anything is known of that.
-    pub(crate) fn credential(&self, provider: &Provider) -> Option<Credential> {
-        let access = &provider.access;
-        let own = provider.key.clone().filter(|key| !key.expose_secret().trim().is_empty());
-        let key = own.or_else(|| self.secret(&provider.key_env)).map(|key| {
-            let text = key.expose_secret().trim();
-            match &access.token_prefix {
-                Some(prefix) if text.starts_with(prefix) => Credential::Token(text.into()),
-                _ if matches!(access.scheme, AccessScheme::Aws(_)) => Credential::Token(text.into()),
-                _ => Credential::Key(text.into()),
-            }
-        });
-        key.or_else(|| self.secret(&access.token_env).map(Credential::Token)).or_else(|| {
-            match access.scheme {
-                AccessScheme::Aws(_) => self.aws_keys().map(Credential::Aws),
-                AccessScheme::Bearer | AccessScheme::Header(_) => None,
-            }
-        })
-    }
-
-    fn secret(&self, names: &[String]) -> Option<SecretString> {
-        names.iter().find_map(|name| self.variable(name)).map(SecretString::from)
-    }
-
-    fn aws_keys(&self) -> Option<AwsKeys> {
-        Some(AwsKeys {
-            access_key: self.variable("AWS_ACCESS_KEY_ID")?,
-            secret_key: self.variable("AWS_SECRET_ACCESS_KEY")?.into(),
-            session_token: self.variable("AWS_SESSION_TOKEN").map(SecretString::from),
-        })
-    }
 }
 
 impl Endpoint {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rein_http::{HttpError, Response};
 
+use crate::dialect::Stage;
 use crate::error::{Advice, ModelError};
 use crate::event::{ModelEvent, condense};
 use crate::guard::{Guard, Heard};
@@ -22,6 +23,7 @@ pub struct ModelStream {
     advice: Advice,
     guard: Guard,
     pending: Option<ModelError>,
+    stage: Option<Stage>,
 }
 
 impl fmt::Debug for ModelStream {
@@ -39,7 +41,13 @@ impl ModelStream {
         guard: Guard,
     ) -> Self {
         let decoder = AnswerDecoder::new(wire);
-        Self { response: Some(response), decoder, scrubber, advice, guard, pending: None }
+        Self { response: Some(response), decoder, scrubber, advice, guard, pending: None, stage: None }
+    }
+
+    /// With a stage that finds calls in text.
+    pub(crate) fn with_stage(mut self, stage: Option<Stage>) -> Self {
+        self.stage = stage;
+        self
     }
 
     /// The events of the next piece that arrives, deltas of one part joined;
@@ -78,8 +86,12 @@ impl ModelStream {
             } else if let (true, Some(response)) = (self.decoder.settled(), &mut self.response) {
                 response.set_idle_timeout(TRIFLE_TIMEOUT);
             }
+            let mut events = self.staged(events);
             if let Err(error) = result {
                 self.response = None;
+                if let Some(stage) = &mut self.stage {
+                    stage.fail(&mut events);
+                }
                 let error = self.guard.judge(self.advice.add_to(error));
                 self.pending = Some(self.scrubber.clean_error(error));
             }
@@ -90,5 +102,14 @@ impl ModelStream {
                 return Ok(Some(condense(events)));
             }
         }
+    }
+
+    fn staged(&mut self, events: Vec<ModelEvent>) -> Vec<ModelEvent> {
+        let Some(stage) = &mut self.stage else { return events };
+        let mut staged = Vec::with_capacity(events.len());
+        for event in events {
+            stage.push(event, &mut staged);
+        }
+        staged
     }
 }

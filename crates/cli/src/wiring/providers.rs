@@ -3,17 +3,20 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use rein_config::{ModelSettings, ProviderSettings, Secret};
+use rein_config::{ModelSettings, OAuthSettings, ProviderSettings, Secret, ServerUrl};
 use rein_http::{HttpError, Method, Request};
-use rein_llm::{Catalog, ModelInfo, Prices, Provider, ProviderConfig, Wire};
+use rein_llm::catalog::ImageSupport;
+use rein_llm::{Catalog, Dialect, Keychain, ModelInfo, OAuth, Prices, Provider, ProviderConfig, Wire};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::from_model_error;
 use crate::error::CommandError;
 
 /// The providers that rein knows, with those of the settings.
-pub(super) fn catalog(settings: &BTreeMap<String, ProviderSettings>) -> Result<Catalog, CommandError> {
-    let mut catalog = Catalog::bundled();
+pub(super) fn catalog(
+    mut catalog: Catalog,
+    settings: &BTreeMap<String, ProviderSettings>,
+) -> Result<Catalog, CommandError> {
     for (name, provider) in settings {
         let config = config(name, provider, catalog.provider(name))?;
         catalog = catalog.with_provider(config).map_err(from_model_error)?;
@@ -57,7 +60,7 @@ fn what_is_wrong(address: &str) -> Option<String> {
 }
 
 /// Keeps every key from the commands that rein runs, whatever the variables with it are called.
-pub(super) fn hide_keys(catalog: &Catalog, variable: impl Fn(&str) -> Option<OsString>) {
+pub(super) fn hide_keys(catalog: &Catalog, keychain: &Keychain, variable: impl Fn(&str) -> Option<OsString>) {
     let providers = catalog.providers();
     let names: Vec<&String> = providers
         .iter()
@@ -65,7 +68,8 @@ pub(super) fn hide_keys(catalog: &Catalog, variable: impl Fn(&str) -> Option<OsS
         .collect();
     let set = names.iter().filter_map(|name| variable(name));
     let written = providers.iter().flat_map(|provider| provider.key.iter().chain(provider.headers.values()));
-    let written = written.map(|secret| OsString::from(secret.expose_secret()));
+    let stored = keychain.secrets();
+    let written = written.chain(&stored).map(|secret| OsString::from(secret.expose_secret()));
     rein_sandbox::hide_variables(names.iter().map(OsString::from), set.chain(written));
 }
 
@@ -79,7 +83,7 @@ fn config(
     let same_address = settings.base_url.is_none();
     let models = settings.models.iter().map(|(id, model)| {
         let known = known.filter(|_| same_address).and_then(|provider| provider.model(id));
-        model_info(id, model, known)
+        model_info(name, id, model, known)
     });
     Ok(ProviderConfig {
         name: name.to_owned(),
@@ -87,12 +91,29 @@ fn config(
         base_url: settings.base_url.as_ref().map(|url| url.expose().to_owned()),
         key_env: settings.key_env.iter().flat_map(|names| names.names()).map(str::to_owned).collect(),
         key: settings.key.as_ref().map(secret),
+        oauth: oauth(&settings.oauth),
         headers: settings.headers.iter().map(|(name, value)| (name.clone(), secret(value))).collect(),
         default_model: None,
-        idle_timeout: None,
+        idle_timeout: settings.idle_timeout.map(u64::from),
         quirks: None,
-        models: models.collect(),
+        models: models.collect::<Result<_, _>>()?,
     })
+}
+
+/// A login, if anything is said of one.
+fn oauth(settings: &OAuthSettings) -> Option<OAuth> {
+    let address = |url: &Option<ServerUrl>| url.as_ref().map(|url| url.expose().to_owned());
+    let said = OAuth {
+        client_id: settings.client_id.clone().unwrap_or_default(),
+        token_url: address(&settings.token_url).unwrap_or_default(),
+        device_url: address(&settings.device_url),
+        authorize_url: address(&settings.authorize_url),
+        scopes: settings.scopes.clone(),
+        redirect_port: settings.redirect_port,
+        redirect_path: settings.redirect_path.clone(),
+        parameters: settings.parameters.clone(),
+    };
+    (said != OAuth::default()).then_some(said)
 }
 
 fn unknown_wire(provider: &str, wire: &str) -> CommandError {
@@ -104,7 +125,16 @@ fn unknown_wire(provider: &str, wire: &str) -> CommandError {
 }
 
 /// Prices are known only together: a cost made of half of them would be wrong.
-fn model_info(id: &str, settings: &ModelSettings, known: Option<&ModelInfo>) -> ModelInfo {
+fn model_info(
+    provider: &str,
+    id: &str,
+    settings: &ModelSettings,
+    known: Option<&ModelInfo>,
+) -> Result<ModelInfo, CommandError> {
+    let dialect = settings.dialect.as_deref().map(|name| {
+        name.parse::<Dialect>()
+            .map_err(|error| CommandError::usage(format!("provider.{provider}.models.{id}.dialect: {error}")))
+    });
     let known = known.and_then(|known| known.prices.as_ref());
     let input = settings.input_price.or(known.map(|prices| prices.input));
     let output = settings.output_price.or(known.map(|prices| prices.output));
@@ -115,13 +145,19 @@ fn model_info(id: &str, settings: &ModelSettings, known: Option<&ModelInfo>) -> 
         cache_write: settings.cache_write_price.or(known.and_then(|prices| prices.cache_write)),
         ..Prices::default()
     });
-    ModelInfo {
+    Ok(ModelInfo {
         id: id.to_owned(),
         context: settings.context,
         output: settings.output,
+        tools: settings.tools,
+        images: settings.images.map(|seen| if seen { ImageSupport::Yes } else { ImageSupport::No }),
+        family: settings.family.clone(),
+        dialect: dialect.transpose()?,
+        teach: settings.teach,
+        promote: settings.promote.clone(),
         prices,
         ..ModelInfo::default()
-    }
+    })
 }
 
 fn secret(secret: &Secret) -> SecretString {
@@ -143,12 +179,38 @@ mod tests {
             models: BTreeMap::from([("m".to_owned(), model), ("half".to_owned(), half)]),
             ..ProviderSettings::default()
         };
-        let catalog = catalog(&BTreeMap::from([("mine".to_owned(), provider)])).unwrap();
+        let catalog = catalog(Catalog::bundled(), &BTreeMap::from([("mine".to_owned(), provider)])).unwrap();
         let mine = catalog.provider("mine").unwrap();
         let prices = mine.model("m").unwrap().prices.clone().unwrap();
         assert_eq!((prices.input, prices.output), (1.0, 2.0));
         assert_eq!(mine.model("half").unwrap().prices, None);
         assert!(catalog.provider("openai").is_some());
+    }
+
+    #[test]
+    fn what_settings_say_of_a_model_reaches_the_catalog() {
+        let settings = |dialect: &str| {
+            let model = ModelSettings {
+                dialect: Some(dialect.to_owned()),
+                teach: Some(true),
+                ..ModelSettings::default()
+            };
+            let provider = ProviderSettings {
+                base_url: Some(ServerUrl::new("http://127.0.0.1:9/v1")),
+                idle_timeout: Some(7),
+                models: BTreeMap::from([("m".to_owned(), model)]),
+                ..ProviderSettings::default()
+            };
+            BTreeMap::from([("mine".to_owned(), provider)])
+        };
+        let known = catalog(Catalog::empty(), &settings("qwen-coder")).unwrap();
+        let mine = known.provider("mine").unwrap();
+        let expected =
+            ModelInfo { dialect: Some(Dialect::QwenCoder), teach: Some(true), ..ModelInfo::unlisted("m") };
+        assert_eq!((mine.idle_timeout, &mine.models), (Some(7), &vec![expected]));
+        let error = catalog(Catalog::empty(), &settings("smoke")).unwrap_err();
+        assert_eq!(error.exit(), crate::exit::Exit::Usage);
+        assert!(format!("{error:?}").contains("provider.mine.models.m.dialect"), "{error:?}");
     }
 
     #[test]
@@ -182,7 +244,8 @@ mod tests {
     #[test]
     fn a_wire_that_does_not_exist_is_a_wrong_setting() {
         let provider = ProviderSettings { wire: Some("smoke".to_owned()), ..ProviderSettings::default() };
-        let error = catalog(&BTreeMap::from([("openai".to_owned(), provider)])).unwrap_err();
+        let error =
+            catalog(Catalog::bundled(), &BTreeMap::from([("openai".to_owned(), provider)])).unwrap_err();
         assert_eq!(error.exit(), crate::exit::Exit::Usage);
     }
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use rein_engine::{Engine, EngineSettings};
 use rein_http::{Client, ClientOptions, Player, ProxyMode, Recorder};
 use rein_llm::retry::Patience;
-use rein_llm::{Catalog, Models, ModelsOptions, ProviderConfig, Wire};
+use rein_llm::{Catalog, Keychain, Models, ModelsOptions, ProviderConfig, Wire};
 use rein_protocol::{Mode, ModelRef, Service};
 use rein_store::StoreOptions;
 use secrecy::ExposeSecret;
@@ -90,7 +90,7 @@ impl Setup {
     pub(super) fn begin_recording(
         &mut self,
         models: &Models,
-        catalog: &Catalog,
+        keychain: &Keychain,
         model: Option<&ModelRef>,
     ) -> Result<(), CommandError> {
         let (Some(plan), Some(model)) = (self.plan.take(), model) else { return Ok(()) };
@@ -109,7 +109,7 @@ impl Setup {
         };
         let head = serde_json::to_value(&run)
             .map_err(|error| CommandError::failure("the recording cannot be begun").caused_by(error))?;
-        let secrets = self.secrets(catalog);
+        let secrets = self.secrets(models.catalog(), keychain);
         let recorder = Recorder::create(&plan.file, &head, secrets).map_err(|error| {
             CommandError::usage("the run cannot be recorded")
                 .caused_by(error)
@@ -120,7 +120,7 @@ impl Setup {
     }
 
     /// Every secret that rein knows here.
-    fn secrets(&self, catalog: &Catalog) -> Vec<String> {
+    fn secrets(&self, catalog: &Catalog, keychain: &Keychain) -> Vec<String> {
         const ACCOUNT: [&str; 3] = ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_BEARER_TOKEN_BEDROCK"];
         let providers = catalog.providers();
         let names =
@@ -129,7 +129,9 @@ impl Setup {
         let set = names.filter_map(|name| variable(&self.places.environment, name));
         let written =
             providers.iter().flat_map(|provider| provider.key.iter().chain(provider.headers.values()));
-        set.chain(written.map(|secret| secret.expose_secret().to_owned())).collect()
+        let stored = keychain.secrets();
+        let written = written.chain(&stored).map(|secret| secret.expose_secret().to_owned());
+        set.chain(written).collect()
     }
 
     /// An engine that asks a recording instead of a model, and keeps its sessions in `data`.
@@ -145,7 +147,7 @@ impl Setup {
             base_url: Some(run.base_url.clone()),
             ..ProviderConfig::default()
         };
-        let catalog = providers::catalog(&self.loaded.settings.provider)?;
+        let catalog = providers::catalog(Catalog::bundled(), &self.loaded.settings.provider)?;
         let catalog = catalog.with_provider(provider).map_err(from_model_error)?;
         let keys: Vec<String> =
             catalog.provider(&run.model.provider).map(|known| known.key_env.clone()).unwrap_or_default();

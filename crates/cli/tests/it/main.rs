@@ -3,11 +3,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod answers;
+mod auth;
 mod basics;
 mod config;
 mod crash_proof;
 mod demo;
 mod hostile;
+mod models;
 mod permission;
 mod permission_files;
 mod replay;

@@ -17,6 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::provider::ProviderSettings;
+use crate::role::RoleSettings;
 use crate::secret::ServerUrl;
 
 pub use sandbox::{Confine, NetworkAccess, SandboxMeans, SandboxSettings, WhenUnavailable};
@@ -55,6 +56,9 @@ pub struct Settings {
     /// Providers of models by name: more of them, or other values for those that rein knows.
     #[schemars(extend("x-rein-entry" = "PROVIDER", "propertyNames" = { "pattern": "^[^/]+$" }))]
     pub provider: BTreeMap<String, ProviderSettings>,
+    /// Models for kinds of work: `default`, `small`, `slow`, `plan`, `vision`, `title`, `commit`, `task`, `advisor`.
+    #[schemars(extend("x-rein-entry" = "ROLE"))]
+    pub roles: BTreeMap<String, RoleSettings>,
 }
 
 impl Default for Settings {
@@ -71,6 +75,7 @@ impl Default for Settings {
             store: StoreSettings::default(),
             web: WebSettings::default(),
             provider: BTreeMap::new(),
+            roles: BTreeMap::new(),
         }
     }
 }

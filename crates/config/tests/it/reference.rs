@@ -47,7 +47,9 @@ fn the_schema_is_stable_describes_everything_and_refuses_unknown_keys() {
             ".web",
             ".web.search",
             ".provider.*",
+            ".provider.*.oauth",
             ".provider.*.models.*",
+            ".roles.*",
             ".permission"
         ]
     );

@@ -10,13 +10,14 @@ use std::sync::Arc;
 use rein_protocol::transcript::{QueuedMessage, Transcript};
 use rein_protocol::{
     Content, Delivery, EntryBody, EventBody, ModelRef, Prompt, ServiceError, SessionChange, SessionId,
-    SessionState, Snapshot, StopReason, ToolCall, TurnId,
+    Snapshot, StopReason, ToolCall, TurnId,
 };
 use rein_store::{Lease, StoreError};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::Opening;
+use super::activity::Activity;
 use super::gatekeeper::{Gatekeeper, Settled, Verdict};
 use super::journal::Journal;
 use super::link::{AfterTurn, Answer, Gate, GateRequest, Link, Message, StepStart, Stopped};
@@ -44,21 +45,6 @@ pub(super) struct Actor {
     /// The store failed; nothing more is done.
     failed: bool,
     _lease: Lease,
-}
-
-enum Activity {
-    Idle,
-    Running {
-        turn: TurnId,
-        steps: u32,
-        cancel: CancellationToken,
-    },
-    /// A turn whose process had died.
-    Broken {
-        turn: TurnId,
-        steps: u32,
-        pending: Vec<ToolCall>,
-    },
 }
 
 impl Actor {
@@ -163,7 +149,7 @@ impl Actor {
                 Err(error) => reply_with(answer, Err(error)),
             },
             Message::Change { change, answer } => reply_with(answer, self.change(change).await),
-            Message::State { answer } => reply_with(answer, Ok(self.state())),
+            Message::State { answer } => reply_with(answer, Ok(self.activity.state())),
             Message::Snapshot { answer } => reply_with(answer, self.snapshot().await),
             Message::Close { answer } => self.begin_closing(Some(answer)),
             Message::BeginStep { turn, answer } => {
@@ -172,6 +158,12 @@ impl Actor {
                 }
             }
             Message::Record { bodies, answer } => {
+                // A turn goes on with another model when one cannot answer.
+                let model = bodies.iter().find_map(|body| match body {
+                    EntryBody::ModelChanged { model } => Some(model.clone()),
+                    _ => None,
+                });
+                self.model = model.or_else(|| self.model.take());
                 if self.append(bodies).await.is_ok() {
                     let _ = answer.send(());
                 }
@@ -184,7 +176,7 @@ impl Actor {
             }
             Message::EndTurn { turn, stop, message, answer } => {
                 // An interrupt that came with the last words counts.
-                let interrupted = self.is_interrupted() && self.closing.is_none();
+                let interrupted = self.activity.is_interrupted() && self.closing.is_none();
                 let (stop, message) =
                     if interrupted { (StopReason::Interrupted, None) } else { (stop, message) };
                 if let Ok(after) = self.end_turn(turn, stop, message).await {
@@ -230,14 +222,6 @@ impl Actor {
         })
     }
 
-    fn state(&self) -> SessionState {
-        match &self.activity {
-            Activity::Idle => SessionState::Idle,
-            Activity::Running { turn, .. } => SessionState::Running { turn: turn.clone() },
-            Activity::Broken { turn, .. } => SessionState::Broken { turn: turn.clone() },
-        }
-    }
-
     async fn prompt(&mut self, prompt: Prompt) -> Result<TurnId, ServiceError> {
         if self.closing.is_some() {
             return Err(ServiceError::NotOpen { session: self.session.clone() });
@@ -252,7 +236,7 @@ impl Actor {
         crate::pictures::check(&self.parts.models, model, &prompt.content)?;
         if let Activity::Running { turn, .. } = &self.activity {
             let turn = match prompt.delivery {
-                Delivery::Steer if !self.is_interrupted() => turn.clone(),
+                Delivery::Steer if !self.activity.is_interrupted() => turn.clone(),
                 Delivery::Steer | Delivery::Prompt | Delivery::FollowUp => TurnId::new(),
             };
             return self.enqueue(turn, prompt).await;
@@ -280,7 +264,7 @@ impl Actor {
             self.queue.push(QueuedMessage { entry, turn: turn.clone(), content, delivery });
         }
         // What was queued before an interrupt waits for the next prompt, and this is it.
-        if self.is_interrupted() {
+        if self.activity.is_interrupted() {
             self.queue.expect(&turn);
         }
         Ok(turn)
@@ -325,6 +309,7 @@ impl Actor {
             steps,
             lost: 0,
             failures: 0,
+            chain: None,
         };
         self.activity = Activity::Running { turn, steps, cancel };
         tokio::spawn(task.run_and_report(pending));
@@ -372,7 +357,7 @@ impl Actor {
         let record = record.ok_or_else(|| ServiceError::UnknownSession { session: self.session.clone() })?;
         let transcript = Transcript::of(self.journal.entries().iter().map(AsRef::as_ref));
         Ok(Snapshot {
-            info: crate::service::info(record, self.state()),
+            info: crate::service::info(record, self.activity.state()),
             entries: self.journal.entries().iter().map(|entry| entry.as_ref().clone()).collect(),
             asks: self.gatekeeper.pending(),
             jobs: self.bench.scene.jobs.list(),
@@ -407,7 +392,7 @@ impl Actor {
     }
 
     async fn gate(&mut self, request: GateRequest, answer: oneshot::Sender<Gate>) {
-        if self.is_interrupted() || self.failed {
+        if self.activity.is_interrupted() || self.failed {
             let _ = answer.send(Gate::Withdrawn);
             return;
         }
@@ -480,10 +465,6 @@ impl Actor {
             let _ = self.append(recover::after_failure(&transcript, turn)).await;
         }
         self.start_follow_up(StopReason::InternalError).await;
-    }
-
-    fn is_interrupted(&self) -> bool {
-        matches!(&self.activity, Activity::Running { cancel, .. } if cancel.is_cancelled())
     }
 }
 

@@ -1,5 +1,6 @@
 //! One open session: its actor, and the handle that the service holds.
 
+mod activity;
 mod actor;
 mod bench;
 mod gatekeeper;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use secrecy::SecretString;
 
 use super::{Access, Catalog, ModelInfo, Origin, Provider, Quirks};
+use crate::auth::OAuth;
 use crate::error::{ErrorKind, ModelError};
 use crate::wire::Wire;
 
@@ -21,6 +22,8 @@ pub struct ProviderConfig {
     pub key_env: Vec<String>,
     /// The key itself.
     pub key: Option<SecretString>,
+    /// How one logs in.
+    pub oauth: Option<OAuth>,
     /// Headers to send with every request.
     pub headers: BTreeMap<String, SecretString>,
     /// The model to use if none is named.
@@ -69,6 +72,10 @@ impl Provider {
             region_env: Vec::new(),
             key_env: Vec::new(),
             access: Access::default(),
+            sign_in: None,
+            aliases: Vec::new(),
+            checked: None,
+            oauth: None,
             account_page: None,
             local_port: None,
             idle_timeout: None,
@@ -111,6 +118,9 @@ impl Provider {
         if config.key.is_some() {
             self.key = config.key;
         }
+        if config.oauth.is_some() {
+            self.oauth = config.oauth;
+        }
         if let Some(quirks) = config.quirks {
             self.quirks = quirks;
         }
@@ -126,16 +136,24 @@ impl Provider {
         }
     }
 
-    fn learn(&mut self, model: ModelInfo) {
+    pub(super) fn learn(&mut self, model: ModelInfo) {
         match self.models.iter_mut().find(|known| known.id == model.id) {
             Some(known) => {
                 known.wire = model.wire.or(known.wire);
                 known.context = model.context.or(known.context);
                 known.output = model.output.or(known.output);
+                known.tools = model.tools.or(known.tools);
+                known.reasoning = model.reasoning.or(known.reasoning);
+                known.family = model.family.or_else(|| known.family.take());
+                known.edit = model.edit.or(known.edit);
+                known.prompt = model.prompt.or_else(|| known.prompt.take());
+                known.promote = model.promote.or_else(|| known.promote.take());
                 known.prices = model.prices.or_else(|| known.prices.take());
                 known.thinking = model.thinking.or_else(|| known.thinking.take());
                 known.cache = model.cache.or(known.cache);
                 known.images = model.images.or(known.images);
+                known.dialect = model.dialect.or(known.dialect);
+                known.teach = model.teach.or(known.teach);
             }
             None => self.models.push(model),
         }

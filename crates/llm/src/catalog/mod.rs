@@ -7,7 +7,10 @@
 mod access;
 mod bundled;
 mod config;
+mod family;
 mod price;
+mod spending;
+mod table;
 mod thinking;
 mod variable;
 
@@ -16,11 +19,16 @@ use std::collections::BTreeMap;
 use secrecy::SecretString;
 use serde::Deserialize;
 
+use crate::auth::OAuth;
+use crate::dialect::Dialect;
 use crate::wire::Wire;
 
 pub use access::{Access, AccessScheme};
 pub use config::ProviderConfig;
-pub use price::{Prices, cost};
+pub use family::{EditForm, Family};
+pub use price::{PriceTier, Prices, cache_savings, cost};
+pub use spending::Spending;
+pub use table::{Table, TableError, TableSource};
 pub use thinking::{Thinking, ThinkingStyle};
 pub use variable::Variable;
 pub(crate) use variable::filled_in;
@@ -61,6 +69,18 @@ pub struct Provider {
     /// How it is shown who asks.
     #[serde(default)]
     pub access: Access,
+    /// How tokens are to be had that no page hands out.
+    #[serde(default)]
+    pub sign_in: Option<SignIn>,
+    /// What others call it, in tables of models.
+    #[serde(default)]
+    pub aliases: Vec<String>,
+    /// The day on which its entry was last compared with what it says itself.
+    #[serde(default)]
+    pub checked: Option<String>,
+    /// How one logs in, for those who have such a thing.
+    #[serde(default)]
+    pub oauth: Option<OAuth>,
     /// Where keys and credit are to be had.
     #[serde(default)]
     pub account_page: Option<String>,
@@ -96,6 +116,30 @@ impl Provider {
     pub fn model(&self, id: &str) -> Option<&ModelInfo> {
         self.models.iter().find(|model| model.id == id)
     }
+
+    /// Names of its models that look like a name.
+    #[must_use]
+    pub fn nearest_models(&self, name: &str) -> Vec<String> {
+        const ALIKE: f64 = 0.8;
+        let name = name.to_lowercase();
+        let mut near: Vec<(f64, &str)> = self
+            .models
+            .iter()
+            .filter(|model| model.id != name)
+            .map(|model| (strsim::jaro_winkler(&name, &model.id.to_lowercase()), model.id.as_str()))
+            .filter(|(likeness, _)| *likeness >= ALIKE)
+            .collect();
+        near.sort_by(|a, b| b.0.total_cmp(&a.0));
+        near.into_iter().take(3).map(|(_, id)| id.to_owned()).collect()
+    }
+}
+
+/// How tokens are to be had that no page hands out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SignIn {
+    /// By signing in with the provider, which then hands out tokens for a while.
+    Oauth,
 }
 
 /// Who named a provider.
@@ -130,6 +174,8 @@ pub struct Quirks {
     pub tool_id: ToolIdShape,
     /// The field in which a model wants to see its own reasoning again.
     pub reasoning_field: Option<String>,
+    /// The field for how much to think, where the wire has none of its own.
+    pub effort_field: Option<String>,
     /// Where requests go, if not to the wire's usual path. `{model}` stands for the model's name, `{usual}` for the
     /// usual path.
     pub path: Option<String>,
@@ -145,6 +191,11 @@ pub struct Quirks {
     pub eager_arguments: bool,
     /// The longest answer to ask for if the request does not say, for those who insist on one.
     pub max_output: Option<u64>,
+    /// How its models write calls into their text, where the server leaves them there.
+    pub dialect: Option<Dialect>,
+    /// Whether tools are described in words, and calls and results written in the dialect: for models and servers that
+    /// take no tools otherwise.
+    pub teach: bool,
 }
 
 impl Quirks {
@@ -190,6 +241,7 @@ impl Default for Quirks {
             stream_usage: true,
             tool_id: ToolIdShape::Any,
             reasoning_field: None,
+            effort_field: None,
             path: None,
             headers: BTreeMap::new(),
             cache: CacheStyle::Automatic,
@@ -197,6 +249,8 @@ impl Default for Quirks {
             images: ImageSupport::Yes,
             eager_arguments: false,
             max_output: None,
+            dialect: None,
+            teach: false,
         }
     }
 }
@@ -255,6 +309,24 @@ pub struct ModelInfo {
     /// Tokens that it can answer with at most.
     #[serde(default)]
     pub output: Option<u64>,
+    /// Whether it calls tools, if known.
+    #[serde(default)]
+    pub tools: Option<bool>,
+    /// Whether it thinks before it answers, if known.
+    #[serde(default)]
+    pub reasoning: Option<bool>,
+    /// Its family, if its name does not speak of it.
+    #[serde(default)]
+    pub family: Option<String>,
+    /// The form in which it edits best, if otherwise than its family.
+    #[serde(default)]
+    pub edit: Option<EditForm>,
+    /// Which instructions suit it, if others than its family.
+    #[serde(default)]
+    pub prompt: Option<String>,
+    /// A model of the same provider with a larger window, or `provider/model`, to go on with when this one is full.
+    #[serde(default)]
+    pub promote: Option<String>,
     /// What tokens cost, if known.
     #[serde(default)]
     pub prices: Option<Prices>,
@@ -267,6 +339,12 @@ pub struct ModelInfo {
     /// Whether it can be sent images, if otherwise than its provider says.
     #[serde(default)]
     pub images: Option<ImageSupport>,
+    /// How it writes calls into its text, if otherwise than its provider says.
+    #[serde(default)]
+    pub dialect: Option<Dialect>,
+    /// Whether tools are described to it in words, if otherwise than its provider says.
+    #[serde(default)]
+    pub teach: Option<bool>,
 }
 
 impl ModelInfo {
@@ -278,6 +356,8 @@ impl ModelInfo {
             cache: self.cache.unwrap_or(provider.cache),
             images: self.images.unwrap_or(provider.images),
             max_output: self.output.or(provider.max_output),
+            dialect: self.dialect.or(provider.dialect),
+            teach: self.teach.unwrap_or(provider.teach),
             ..provider.clone()
         }
     }
@@ -321,6 +401,13 @@ impl Catalog {
     #[must_use]
     pub fn provider(&self, name: &str) -> Option<&Provider> {
         self.providers.iter().find(|provider| provider.name == name)
+    }
+
+    /// What is known of a model, its family's part included; of one that nobody lists, what its name tells.
+    #[must_use]
+    pub fn info(&self, provider: &Provider, model: &str) -> ModelInfo {
+        let listed = provider.model(model).cloned();
+        listed.unwrap_or_else(|| ModelInfo::unlisted(model)).completed(&provider.quirks)
     }
 
     /// Names of providers that look like a name.

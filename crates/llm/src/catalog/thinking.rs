@@ -12,6 +12,8 @@ use crate::request::Effort;
 pub struct Thinking {
     /// In what words.
     pub style: ThinkingStyle,
+    /// Tokens for as little thinking as it can, where thinking is counted in tokens.
+    pub minimal: u64,
     /// Tokens for little thinking, where thinking is counted in tokens.
     pub low: u64,
     /// Tokens for some.
@@ -36,6 +38,7 @@ impl Default for Thinking {
     fn default() -> Self {
         Self {
             style: ThinkingStyle::Unasked,
+            minimal: 1_024,
             low: 4_096,
             medium: 10_240,
             high: 24_576,
@@ -70,7 +73,8 @@ impl Thinking {
     pub fn budget(&self, effort: Effort) -> u64 {
         match effort {
             Effort::Off => 0,
-            Effort::Minimal | Effort::Low => self.low,
+            Effort::Minimal => self.minimal,
+            Effort::Low => self.low,
             Effort::Medium => self.medium,
             Effort::High => self.high,
             Effort::Max => self.max,
@@ -102,7 +106,7 @@ mod tests {
     #[test]
     fn an_effort_is_a_number_or_a_word_that_the_model_knows() {
         let thinking = Thinking::default();
-        assert_eq!((thinking.budget(Effort::Minimal), thinking.budget(Effort::Max)), (4_096, 32_768));
+        assert_eq!((thinking.budget(Effort::Minimal), thinking.budget(Effort::Max)), (1_024, 32_768));
         assert_eq!((thinking.word(Effort::Max), thinking.word(Effort::Minimal)), ("high", "low"));
         let stronger = Thinking { highest: Effort::Max, ..thinking };
         assert_eq!(stronger.word(Effort::Max), "max");

@@ -1,12 +1,19 @@
 //! What to do about an error, said with the names of the provider at hand.
 
 use super::{ErrorKind, ModelError};
+use crate::auth::KeySource;
 
 /// What is known of the provider that answered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Advice {
     /// Its name in the catalog or in settings.
     pub provider: String,
+    /// The model that was asked.
+    pub model: String,
+    /// Its models whose names are alike.
+    pub near_models: Vec<String>,
+    /// Where the key that was sent comes from, if one was.
+    pub key_source: Option<KeySource>,
     /// Where its key is looked for.
     pub key_env: Vec<String>,
     /// Where keys and credit are to be had.
@@ -27,11 +34,12 @@ impl Advice {
     fn for_kind(&self, kind: ErrorKind, status: Option<u16>) -> Option<String> {
         match kind {
             ErrorKind::Auth => Some(self.key(status)),
-            ErrorKind::Quota => Some(format!("{}, or choose another model with --model", self.credit())),
-            ErrorKind::NotFound => Some(format!(
-                "check the model's name (--model {}/NAME) and the address {}",
-                self.provider, self.base_url
+            ErrorKind::Quota => Some(format!(
+                "{}, use another key ({}), or choose another model with --model",
+                self.credit(),
+                self.another_key()
             )),
+            ErrorKind::NotFound => Some(self.name()),
             ErrorKind::BadRequest => Some(format!(
                 "{} did not accept the request; try another model with --model, or check the settings of this provider",
                 self.provider
@@ -53,16 +61,39 @@ impl Advice {
     }
 
     fn key(&self, status: Option<u16>) -> String {
-        let place = match self.key_env.first() {
-            Some(name) => format!("the key in {name}"),
-            None => format!("the key of `{}` in your settings", self.provider),
-        };
         let page = self.account_page.as_ref().map(|page| format!(" (keys: {page})")).unwrap_or_default();
-        match status {
-            Some(403) => format!(
-                "check that {place} may use this model, and that the provider serves your region{page}"
+        match (&self.key_source, status) {
+            (None, _) => format!("no key was sent: {}{page}", self.another_key()),
+            (Some(source), Some(403)) => format!(
+                "check that {source} may use this model, and that the provider serves your region{page}"
             ),
-            _ => format!("check {place}{page}"),
+            (Some(KeySource::Login), _) => format!("log in anew: rein auth login {}", self.provider),
+            (Some(source), _) => format!("check {source}, or replace it: {}{page}", self.another_key()),
+        }
+    }
+
+    /// How another key is set. A key in a variable or in settings comes before one that is stored.
+    fn another_key(&self) -> String {
+        let login = format!("rein auth login {}", self.provider);
+        match (&self.key_source, self.key_env.first()) {
+            (Some(KeySource::Variable(name)), _) => format!("export {name}=…"),
+            (Some(KeySource::Settings | KeySource::SettingsCommand), _) => {
+                format!("provider.{}.key in your settings", self.provider)
+            }
+            (Some(KeySource::Account), Some(name)) => format!("export {name}=…"),
+            (None, Some(name)) => format!("export {name}=… or run `{login}`"),
+            (Some(KeySource::Stored | KeySource::StoredCommand | KeySource::Login), _) | (_, None) => login,
+        }
+    }
+
+    fn name(&self) -> String {
+        let Self { provider, base_url, .. } = self;
+        match self.near_models.as_slice() {
+            [] => format!("check the model's name (--model {provider}/NAME) and the address {base_url}"),
+            near => {
+                let names: Vec<String> = near.iter().map(|model| format!("{provider}/{model}")).collect();
+                format!("did you mean {}? Otherwise check the address {base_url}", names.join(" or "))
+            }
         }
     }
 

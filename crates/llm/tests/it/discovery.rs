@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use rein_http::{Client, ClientOptions};
-use rein_llm::LocalServer;
 use rein_llm::discovery::local;
+use rein_llm::window::ServerKind;
+use rein_llm::{Catalog, LocalServer, LocalWindow, ProviderConfig};
+use tokio::io::AsyncWriteExt;
 
-use crate::server::{answer, answer_always, listen};
+use crate::server::{answer, answer_always, listen, models, read_request};
 
 #[tokio::test]
 async fn only_servers_with_a_list_of_models_are_found_in_order() {
@@ -36,4 +38,127 @@ async fn only_servers_with_a_list_of_models_are_found_in_order() {
     for task in [first, second, third, fourth, fifth] {
         task.abort();
     }
+}
+
+/// A server that answers each path with its own JSON, and everything else with 404.
+async fn answer_paths(
+    paths: &'static [(&'static str, &'static str)],
+) -> (String, tokio::task::JoinHandle<()>) {
+    let (listener, url) = listen().await;
+    let task = tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let request = read_request(&mut stream).await;
+            let found = paths.iter().find(|(path, _)| request.starts_with(path));
+            let bytes = found.map_or_else(
+                || answer("404 Not Found", "connection: close\r\n", "{}"),
+                |(_, body)| answer("200 OK", "connection: close\r\n", body),
+            );
+            let _ = stream.write_all(bytes.as_bytes()).await;
+            let _ = stream.shutdown().await;
+        }
+    });
+    (url, task)
+}
+
+async fn window_at(url: &str) -> (Option<LocalWindow>, Option<u64>) {
+    let config = ProviderConfig {
+        name: "here".to_owned(),
+        base_url: Some(url.to_owned()),
+        ..ProviderConfig::default()
+    };
+    let models = models(Catalog::empty().with_provider(config).unwrap(), &[]);
+    let model = "here/m".parse().unwrap();
+    (models.local_window(&model).await, models.limits(&model).context)
+}
+
+#[tokio::test]
+async fn the_window_that_a_server_has_set_up_is_read_from_each_kind() {
+    let ollama: &[(&str, &str)] = &[
+        (
+            "GET /v1/models ",
+            r#"{"object":"list","data":[{"id":"m:latest","object":"model","owned_by":"library"}]}"#,
+        ),
+        (
+            "GET /api/ps ",
+            r#"{"models":[{"name":"m:latest","model":"m:latest","size":1,"context_length":4096}]}"#,
+        ),
+        (
+            "POST /api/show ",
+            r#"{"parameters":"stop \"x\"","model_info":{"general.architecture":"qwen2","qwen2.context_length":32768},"capabilities":["completion","tools"]}"#,
+        ),
+    ];
+    let idle: &[(&str, &str)] = &[
+        ("GET /api/ps ", r#"{"models":[]}"#),
+        (
+            "POST /api/show ",
+            r#"{"parameters":"num_ctx                        8192","model_info":{"llama.context_length":131072}}"#,
+        ),
+    ];
+    let unset: &[(&str, &str)] = &[
+        ("GET /api/ps ", r#"{"models":[]}"#),
+        ("POST /api/show ", r#"{"model_info":{"llama.context_length":131072}}"#),
+    ];
+    let llama: &[(&str, &str)] =
+        &[("GET /props ", r#"{"default_generation_settings":{"n_ctx":16384,"params":{}},"total_slots":1}"#)];
+    let listed: &[(&str, &str)] = &[(
+        "GET /v1/models ",
+        r#"{"data":[{"id":"m","owned_by":"llamacpp","meta":{"n_ctx":16384,"n_ctx_train":32768}}]}"#,
+    )];
+    let studio: &[(&str, &str)] = &[(
+        "GET /api/v0/models ",
+        r#"{"data":[{"id":"m","type":"llm","state":"loaded","max_context_length":131072,"loaded_context_length":4096}]}"#,
+    )];
+    let vllm: &[(&str, &str)] =
+        &[("GET /v1/models ", r#"{"object":"list","data":[{"id":"m","max_model_len":40960}]}"#)];
+    let none: &[(&str, &str)] = &[("GET /v1/models ", r#"{"data":[{"id":"m"}]}"#)];
+    let window = |context, trained, server| Some(LocalWindow { context, trained, server });
+    for (paths, expected) in [
+        (ollama, window(Some(4096), Some(32768), ServerKind::Ollama)),
+        (idle, window(Some(8192), Some(131_072), ServerKind::Ollama)),
+        (unset, window(None, Some(131_072), ServerKind::Ollama)),
+        (llama, window(Some(16384), None, ServerKind::LlamaCpp)),
+        (listed, window(Some(16384), Some(32768), ServerKind::LlamaCpp)),
+        (studio, window(Some(4096), Some(131_072), ServerKind::LmStudio)),
+        (vllm, window(Some(40960), None, ServerKind::Vllm)),
+        (none, None),
+    ] {
+        let (url, server) = answer_paths(paths).await;
+        let context = expected.as_ref().and_then(|window| window.context);
+        assert_eq!(window_at(&url).await, (expected, context));
+        server.abort();
+    }
+}
+
+#[test]
+fn a_server_on_this_machine_is_known_by_its_usual_port() {
+    let at = |url: &str| {
+        let models = models(Catalog::bundled(), &[("OPENAI_BASE_URL", url), ("OPENAI_API_KEY", "k")]);
+        models.is_on_this_machine(&"openai/m".parse().unwrap())
+    };
+    assert!(at("http://127.0.0.1:11434/v1") && at("http://localhost:11434"));
+    assert!(
+        !at("http://127.0.0.1:9/v1") && !at("https://api.example.com:11434/v1") && !at("http://127.0.0.1")
+    );
+    let bundled = models(Catalog::bundled(), &[]);
+    assert!(bundled.is_on_this_machine(&"ollama/m".parse().unwrap()));
+    assert!(!bundled.is_on_this_machine(&"nobody/m".parse().unwrap()));
+}
+
+#[test]
+fn a_window_that_is_too_small_is_told_with_its_remedy() {
+    let warning = |context, trained, server| LocalWindow { context, trained, server }.warning("m");
+    assert_eq!(
+        warning(Some(4096), Some(32768), ServerKind::Ollama).unwrap(),
+        "`m` has a window of 4096 tokens, and Ollama cuts longer prompts without a word; start the server with \
+         OLLAMA_CONTEXT_LENGTH=32768 ollama serve, or set `PARAMETER num_ctx 32768` in a Modelfile"
+    );
+    assert!(warning(None, Some(131_072), ServerKind::Ollama).unwrap().contains("not loaded"));
+    assert_eq!(
+        warning(Some(8192), None, ServerKind::LlamaCpp).unwrap(),
+        "`m` has a window of 8192 tokens; start llama-server with -c 32768"
+    );
+    assert_eq!(warning(Some(8192), Some(8192), ServerKind::Vllm), None);
+    assert_eq!(warning(Some(40_000), None, ServerKind::Vllm), None);
+    assert_eq!(warning(None, None, ServerKind::Unknown), None);
 }

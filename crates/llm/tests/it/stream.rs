@@ -85,7 +85,10 @@ async fn an_error_says_what_the_provider_said_without_the_key_it_echoes() {
         status: Some(401),
         retry_after: None,
         longest_wait: rein_llm::retry::LONGEST_WAIT,
-        hint: Some("check the key in OPENAI_API_KEY (keys: https://platform.openai.com/api-keys)".to_owned()),
+        hint: Some(
+            "check the key in OPENAI_API_KEY, or replace it: export OPENAI_API_KEY=… (keys: https://platform.openai.com/api-keys)"
+                .to_owned(),
+        ),
         request_id: Some("req_7".to_owned()),
     };
     assert_eq!(error, expected);

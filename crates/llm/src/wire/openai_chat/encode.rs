@@ -8,7 +8,7 @@ use rein_protocol::message::AssistantPart;
 use rein_protocol::{Content, ModelRef, ToolSpec};
 use serde_json::{Map, Value, json};
 
-use crate::catalog::Quirks;
+use crate::catalog::{Quirks, ThinkingStyle};
 use crate::error::ModelError;
 use crate::request::ModelRequest;
 use crate::wire::EncodedRequest;
@@ -25,6 +25,11 @@ pub(super) fn encode(request: &ModelRequest, quirks: &Quirks) -> Result<EncodedR
     }
     if let Some(limit) = request.max_output {
         body.insert(quirks.max_tokens_field.clone(), limit.into());
+    }
+    if let (Some(field), Some(effort)) = (&quirks.effort_field, request.effort)
+        && quirks.thinking.style == ThinkingStyle::Level
+    {
+        body.insert(field.clone(), quirks.thinking.word(effort).into());
     }
     if !request.tools.is_empty() {
         body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
