@@ -9,7 +9,8 @@
 //! Layout: `service` finds and opens sessions; `session` is the actor with its
 //! journal, its gatekeeper and the link to it; `turn` and `step` are the loop;
 //! `assembler` demultiplexes a stream; `dispatch` takes a call through intent,
-//! gate, run, bound and record; `context` and `prompt` make what is sent;
+//! gate, run, bound and record; `context` and `prompt` make what is sent, and
+//! `room` makes it fit;
 //! `hub` serves subscribers; `paths` follows links; `doom`, `recover` and `remember` are what they say.
 
 mod assembler;
@@ -22,6 +23,7 @@ mod paths;
 mod prompt;
 mod recover;
 mod remember;
+mod room;
 mod service;
 mod session;
 mod step;

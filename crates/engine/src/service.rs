@@ -179,6 +179,10 @@ impl Service for Engine {
         self.handle(session)?.change(change).await
     }
 
+    async fn compact(&self, session: &SessionId, focus: Option<String>) -> Result<(), ServiceError> {
+        self.handle(session)?.compact(focus).await
+    }
+
     async fn list(&self, filter: SessionFilter) -> Result<Vec<SessionInfo>, ServiceError> {
         let query = SessionQuery { workspace: filter.workspace, limit: filter.limit };
         let records = self.store().sessions(query).await.map_err(store_error)?;
@@ -205,6 +209,7 @@ impl Service for Engine {
             seq: transcript.seq,
             usage: transcript.usage,
             cost: transcript.cost,
+            context: None,
         })
     }
 

@@ -169,6 +169,8 @@ pub(crate) fn kind(body: &EntryBody) -> &'static str {
         EntryBody::ModelChanged { .. } => "model_changed",
         EntryBody::ModeChanged { .. } => "mode_changed",
         EntryBody::Recovered { .. } => "recovered",
+        EntryBody::Pruned { .. } => "pruned",
+        EntryBody::Compacted { .. } => "compacted",
     }
 }
 

@@ -111,7 +111,9 @@ impl SessionRecord {
             | EntryBody::Decided { .. }
             | EntryBody::CallStarted { .. }
             | EntryBody::CallEnded { .. }
-            | EntryBody::Recovered { .. } => {}
+            | EntryBody::Recovered { .. }
+            | EntryBody::Pruned { .. }
+            | EntryBody::Compacted { .. } => {}
         }
     }
 }

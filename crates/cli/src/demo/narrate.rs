@@ -122,7 +122,9 @@ impl Narrator {
             | EntryBody::TurnEnded { .. }
             | EntryBody::ModelChanged { .. }
             | EntryBody::ModeChanged { .. }
-            | EntryBody::Recovered { .. } => {}
+            | EntryBody::Recovered { .. }
+            | EntryBody::Pruned { .. }
+            | EntryBody::Compacted { .. } => {}
         }
     }
 

@@ -5,12 +5,14 @@
 //! a person. When the store fails, the session ends here: nothing may happen
 //! that cannot be recorded.
 
+mod room;
+
 use std::sync::Arc;
 
 use rein_protocol::transcript::{QueuedMessage, Transcript};
 use rein_protocol::{
     Content, Delivery, EntryBody, EventBody, ModelRef, Prompt, ServiceError, SessionChange, SessionId,
-    SessionState, Snapshot, StopReason, ToolCall, TurnId,
+    SessionState, StopReason, ToolCall, TurnId,
 };
 use rein_store::{Lease, StoreError};
 use tokio::sync::{mpsc, oneshot};
@@ -19,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use super::Opening;
 use super::gatekeeper::{Gatekeeper, Settled, Verdict};
 use super::journal::Journal;
-use super::link::{AfterTurn, Answer, Gate, GateRequest, Link, Message, StepStart, Stopped};
+use super::link::{AfterTurn, Answer, Gate, GateRequest, Link, Message, StepStart, Stopped, Wish};
 use super::queue::Queue;
 use crate::doom::DoomGuard;
 use crate::hub::Hub;
@@ -39,6 +41,8 @@ pub(super) struct Actor {
     model: Option<ModelRef>,
     activity: Activity,
     queue: Queue,
+    /// A person wants room to be made.
+    wish: Option<Wish>,
     /// Those who wait for the session to be closed.
     closing: Option<Vec<Answer<()>>>,
     /// The store failed; nothing more is done.
@@ -92,6 +96,7 @@ impl Actor {
             model: opening.record.model,
             activity,
             queue: Queue::new(transcript.queue),
+            wish: None,
             closing: None,
             failed: false,
             _lease: opening.lease,
@@ -162,6 +167,13 @@ impl Actor {
                 Err(error) => reply_with(answer, Err(error)),
             },
             Message::Change { change, answer } => reply_with(answer, self.change(change).await),
+            Message::Compact { wish, answer } => reply_with(answer, self.compact(wish)),
+            Message::CompactionOver { turn } => self.compaction_over(&turn).await,
+            Message::Look { turn, answer } => {
+                if let Ok(look) = self.look(&turn) {
+                    let _ = answer.send(look);
+                }
+            }
             Message::State { answer } => reply_with(answer, Ok(self.state())),
             Message::Snapshot { answer } => reply_with(answer, self.snapshot().await),
             Message::Close { answer } => self.begin_closing(Some(answer)),
@@ -324,6 +336,7 @@ impl Actor {
             steps,
             lost: 0,
             failures: 0,
+            room: crate::room::RoomState::default(),
         };
         self.activity = Activity::Running { turn, steps, cancel };
         tokio::spawn(task.run_and_report(pending));
@@ -364,22 +377,6 @@ impl Actor {
             self.settle(settled).await;
         }
         Ok(())
-    }
-
-    async fn snapshot(&self) -> Result<Snapshot, ServiceError> {
-        let record = self.parts.options.store.session(&self.session).await.map_err(store_error)?;
-        let record = record.ok_or_else(|| ServiceError::UnknownSession { session: self.session.clone() })?;
-        let transcript = Transcript::of(self.journal.entries().iter().map(AsRef::as_ref));
-        Ok(Snapshot {
-            info: crate::service::info(record, self.state()),
-            entries: self.journal.entries().iter().map(|entry| entry.as_ref().clone()).collect(),
-            asks: self.gatekeeper.pending(),
-            jobs: self.bench.scene.jobs.list(),
-            open: self.hub.open(),
-            seq: self.hub.last(),
-            usage: transcript.usage,
-            cost: transcript.cost,
-        })
     }
 
     fn begin_closing(&mut self, answer: Option<Answer<()>>) {

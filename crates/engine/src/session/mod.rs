@@ -25,7 +25,7 @@ use crate::service::{Parts, store_error};
 use crate::turn::Workbench;
 use actor::Actor;
 use journal::Journal;
-use link::{Answer, Link, Message};
+use link::{Answer, Link, Message, Wish};
 
 /// How many messages may wait for the actor.
 const MAILBOX: usize = 256;
@@ -134,6 +134,10 @@ impl Handle {
 
     pub(crate) async fn change(&self, change: SessionChange) -> Result<(), ServiceError> {
         self.ask(|answer| Message::Change { change, answer }).await
+    }
+
+    pub(crate) async fn compact(&self, focus: Option<String>) -> Result<(), ServiceError> {
+        self.ask(|answer| Message::Compact { wish: Wish { focus }, answer }).await
     }
 
     pub(crate) async fn state(&self) -> Result<SessionState, ServiceError> {

@@ -285,6 +285,8 @@ pub fn kinds(entries: &[Entry]) -> Vec<&'static str> {
             EntryBody::ModelChanged { .. } => "model_changed",
             EntryBody::ModeChanged { .. } => "mode_changed",
             EntryBody::Recovered { .. } => "recovered",
+            EntryBody::Pruned { .. } => "pruned",
+            EntryBody::Compacted { .. } => "compacted",
         })
         .collect()
 }

@@ -251,6 +251,13 @@ impl Service for FakeService {
         })
     }
 
+    async fn compact(&self, session: &SessionId, focus: Option<String>) -> Result<(), ServiceError> {
+        self.inner.update(|state| {
+            state.called(FaceCall::Compact { session: session.clone(), focus: focus.clone() })?;
+            state.open_session(session).map(|_| ())
+        })
+    }
+
     async fn list(&self, filter: SessionFilter) -> Result<Vec<SessionInfo>, ServiceError> {
         self.inner.update(|state| {
             state.called(FaceCall::List(filter.clone()))?;

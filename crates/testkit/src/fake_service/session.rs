@@ -139,6 +139,7 @@ impl Session {
             seq: self.log.seq(),
             usage: self.log.transcript.usage,
             cost: self.log.transcript.cost,
+            context: None,
         }
     }
 
