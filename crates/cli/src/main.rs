@@ -5,7 +5,7 @@
 //! `protocol::Service`. [`headless`] is one turn without a person at it, with
 //! [`streams`], [`signals`] and [`prompt`] as its ways in and out;
 //! [`run_command`], [`sessions`], [`config_command`], [`permission_command`],
-//! [`audit_command`] and [`demo`] are the commands; [`error`], [`exit`], [`terminal`],
+//! [`audit_command`], [`context_command`] and [`demo`] are the commands; [`error`], [`exit`], [`terminal`],
 //! [`stdout`] and [`machine`] are how a person, a shell and a program are told.
 //!
 //! Nothing is loaded or started before it is needed: `--version` and `--help`
@@ -14,6 +14,7 @@
 mod args;
 mod audit_command;
 mod config_command;
+mod context_command;
 mod demo;
 mod error;
 mod exit;
@@ -34,7 +35,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
-use args::{Arguments, Command, RunArguments};
+use args::{Arguments, Command, ContextCommand, PromptCommand, RunArguments};
 use error::CommandError;
 use exit::Exit;
 use terminal::Target;
@@ -91,6 +92,10 @@ fn dispatch(arguments: Arguments) -> Result<Exit, CommandError> {
             listed.map(|()| Exit::Success)
         }
         Command::Config(command) => config_command::execute(&shared, &command).map(|()| Exit::Success),
+        Command::Prompt(PromptCommand::Show) => context_command::prompt(&shared).map(|()| Exit::Success),
+        Command::Context(ContextCommand::Show { json }) => {
+            context_command::show(&shared, json).map(|()| Exit::Success)
+        }
         Command::Permission(command) => permission_command::execute(&shared, command),
         Command::Audit(arguments) => {
             let mut setup = wiring::Setup::load(&shared, &RunArguments::default())?;

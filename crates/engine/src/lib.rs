@@ -10,7 +10,7 @@
 //! journal, its gatekeeper and the link to it; `turn` and `step` are the loop;
 //! `assembler` demultiplexes a stream; `dispatch` takes a call through intent,
 //! gate, run, bound and record; `context` and `prompt` make what is sent, and
-//! `room` makes it fit;
+//! `room` makes it fit; `instructions` finds the files that it begins with;
 //! `hub` serves subscribers; `paths` follows links; `doom`, `recover` and `remember` are what they say.
 
 mod assembler;
@@ -18,6 +18,7 @@ mod context;
 mod dispatch;
 mod doom;
 mod hub;
+mod instructions;
 mod options;
 mod paths;
 mod prompt;
@@ -31,5 +32,6 @@ mod turn;
 
 pub use options::{EngineOptions, EngineSettings};
 pub use paths::FileSystemPaths;
+pub use prompt::{PromptPart, PromptSection};
 pub use rein_permission::Presence;
 pub use service::Engine;

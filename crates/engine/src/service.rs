@@ -4,7 +4,7 @@
 //! actor's business.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -16,6 +16,7 @@ use rein_protocol::{
 use rein_store::{NewSession, SessionQuery, SessionRecord, Store, StoreError};
 
 use crate::options::EngineOptions;
+use crate::prompt::{PromptPart, PromptSection};
 use crate::session::{self, Handle, Opening};
 use crate::turn::describe;
 
@@ -45,6 +46,17 @@ impl Engine {
             sessions: Mutex::new(HashMap::new()),
             opening: tokio::sync::Mutex::new(()),
         })
+    }
+
+    /// Everything that is sent with every request of a session that begins now, and why.
+    #[must_use]
+    pub fn prompt_parts(&self, workspace: &Path) -> Vec<PromptPart> {
+        let mut parts = session::prompt_parts(&self.parts.options, workspace, Timestamp::now());
+        for tool in self.parts.tools.specs() {
+            let text = format!("{}\n{}\n{}", tool.name, tool.description, tool.input_schema);
+            parts.push(PromptPart::new(PromptSection::Tools, &tool.name, "a tool that the model may call", text));
+        }
+        parts
     }
 
     fn store(&self) -> &Store {

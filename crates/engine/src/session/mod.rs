@@ -12,7 +12,7 @@ use std::sync::Arc;
 use rein_protocol::transcript::Transcript;
 use rein_protocol::{
     EventStream, Mode, ModelRef, Prompt, Reply, Seq, ServiceError, SessionChange, SessionId, SessionState,
-    Snapshot, TurnId,
+    Snapshot, Timestamp, TurnId,
 };
 use rein_store::{Lease, SessionRecord, Store};
 use rein_tools::Scene;
@@ -21,6 +21,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::dispatch::ArtifactShelf;
 use crate::hub::Hub;
+use crate::options::EngineOptions;
+use crate::prompt::{PromptPart, PromptRequest};
 use crate::service::{Parts, store_error};
 use crate::turn::Workbench;
 use actor::Actor;
@@ -60,7 +62,8 @@ pub(crate) async fn open(parts: Arc<Parts>, opening: Opening) -> Result<Handle, 
     let recovery = crate::recover::on_opening(&transcript, journal.entries());
     journal.append(recovery).await.map_err(store_error)?;
 
-    let bench = Arc::new(workbench(&parts, &session, &opening.workspace, &transcript));
+    let system = crate::prompt::blocks(&prompt_parts(&parts.options, &opening.workspace, opening.record.created));
+    let bench = Arc::new(workbench(&parts, &session, &opening.workspace, &transcript, system));
     let (sender, mailbox) = mpsc::channel(MAILBOX);
     let link = Link::new(sender);
     let abandoned = CancellationToken::new();
@@ -72,7 +75,20 @@ pub(crate) async fn open(parts: Arc<Parts>, opening: Opening) -> Result<Handle, 
     Ok(handle)
 }
 
-fn workbench(parts: &Parts, session: &SessionId, workspace: &Path, transcript: &Transcript) -> Workbench {
+/// What the system prompt of a session in a workspace is made of.
+pub(crate) fn prompt_parts(options: &EngineOptions, workspace: &Path, began: Timestamp) -> Vec<PromptPart> {
+    let may_read = gatekeeper::read_filter(options, workspace);
+    let config = options.directories.as_ref().map(|directories| directories.config.as_path());
+    crate::prompt::parts(&PromptRequest { workspace, config, began, may_read: &|path| may_read(path) })
+}
+
+fn workbench(
+    parts: &Parts,
+    session: &SessionId,
+    workspace: &Path,
+    transcript: &Transcript,
+    system: Vec<String>,
+) -> Workbench {
     let store = parts.options.store.clone();
     let artifacts = ArtifactShelf::new(store, session.clone());
     let scene = Scene {
@@ -91,13 +107,12 @@ fn workbench(parts: &Parts, session: &SessionId, workspace: &Path, transcript: &
         instructions: Arc::default(),
         todos: Arc::new(crate::remember::todos_of(transcript)),
     };
-    let today = jiff::Zoned::now().strftime("%Y-%m-%d").to_string();
     Workbench {
         models: Arc::clone(&parts.models),
         tools: Arc::clone(&parts.tools),
         scene,
         settings: parts.options.settings.clone(),
-        system: crate::prompt::system(workspace, &today),
+        system,
         artifacts,
     }
 }

@@ -1,0 +1,273 @@
+//! Work that is longer than the model's window.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rein_protocol::{
+    CallStatus, Compaction, CompactionReason, Cost, Delivery, Entry, EntryBody, EntryId, Mode, Prompt, Seq,
+    ServiceError, SessionState, StopReason, SummarySource, Timestamp, TurnId,
+};
+use rein_testkit::{Project, RecordedRequest, Said, Script, Turn};
+use rein_tools::Registry;
+use serde_json::json;
+
+use crate::stage::{Setup, Stage, kinds, statuses};
+
+const STEPS: usize = 12;
+
+/// A setup with few tools, so that a small window is not filled by them.
+fn small(window: Option<u64>) -> Setup {
+    let all = Registry::builtin();
+    let tools = Registry::of(["read", "write"].map(|name| Arc::clone(all.get(name).unwrap())));
+    Setup { window, tools, ..Setup::mode(Mode::Write) }
+}
+
+fn is_for_a_summary(request: &RecordedRequest) -> bool {
+    request.tools.is_empty()
+}
+
+/// The steps of which the conversation shows that they were made.
+fn seen(request: &RecordedRequest) -> Vec<usize> {
+    let mut text = String::new();
+    for said in &request.said {
+        match said {
+            Said::System(_) => {}
+            Said::User(words) | Said::Tool { text: words, .. } => text.push_str(words),
+            Said::Assistant { text: words, calls } => {
+                text.push_str(words);
+                calls.iter().for_each(|call| text.push_str(&call.arguments));
+            }
+        }
+    }
+    (1..=STEPS).filter(|step| text.contains(&format!("step-{step}.txt"))).collect()
+}
+
+/// An agent that knows nothing but the conversation: it makes the step after the last one that it can see.
+fn next_step(request: &RecordedRequest) -> Turn {
+    let tokens = request.body_bytes.len() as u64 / 4;
+    let next = seen(request).last().map_or(1, |last| last + 1);
+    let turn = match next > STEPS {
+        true => Turn::text("all twelve are made"),
+        false => {
+            let content = format!("{next}\n").repeat(900);
+            Turn::call("write", json!({ "path": format!("step-{next}.txt"), "content": content }))
+        }
+    };
+    turn.usage(tokens, 600, 0)
+}
+
+/// A summary of what it was shown.
+fn summary(request: &RecordedRequest) -> Turn {
+    let made: Vec<String> = seen(request).iter().map(|step| format!("- step-{step}.txt")).collect();
+    Turn::text(format!(
+        "## Goal\ntwelve files\n## Instructions\nnone\n## Discoveries\nnone\n## Accomplished\n{}\n## Relevant files\nnone\n## Next\nthe next file",
+        made.join("\n")
+    ))
+    .usage(request.body_bytes.len() as u64 / 4, 80, 0)
+}
+
+fn compactions(entries: &[Entry]) -> Vec<Compaction> {
+    let found = entries.iter().filter_map(|entry| match &entry.body {
+        EntryBody::Compacted { compaction } => Some(compaction.as_ref().clone()),
+        _ => None,
+    });
+    found.collect()
+}
+
+async fn assert_twelve_steps_are_made_once(stage: &Stage) -> Vec<Compaction> {
+    let transcript = stage.run("Make the twelve steps, in order, each once.").await;
+    assert_eq!(transcript.stop, Some((StopReason::EndTurn, None)));
+    assert_eq!(transcript.answer(), "all twelve are made");
+    assert_eq!(statuses(&transcript), [CallStatus::Completed; STEPS], "no step is made twice");
+    assert_eq!(stage.project.files().len(), STEPS);
+    for request in stage.server.requests() {
+        assert!(request.body_bytes.len() / 4 < 8_000, "{} bytes", request.body_bytes.len());
+        if !is_for_a_summary(&request) {
+            assert!(request.contains("Make the twelve steps, in order, each once."), "the task is never lost");
+        }
+    }
+    let compactions = compactions(&stage.entries().await);
+    assert!(compactions.len() >= 3, "{}", compactions.len());
+    assert!(compactions.iter().all(|compaction| compaction.tokens_after < compaction.tokens_before));
+    compactions
+}
+
+#[tokio::test]
+async fn a_task_of_twelve_steps_is_finished_in_a_window_for_five() {
+    let script = Script::reply_with(|request| match is_for_a_summary(request) {
+        true => summary(request),
+        false => next_step(request),
+    });
+    let stage = Stage::with(Project::new(), script, small(Some(8_000))).await;
+    let compactions = assert_twelve_steps_are_made_once(&stage).await;
+    for compaction in &compactions {
+        assert_eq!(compaction.reason, CompactionReason::Threshold);
+        assert_eq!(compaction.source, SummarySource::Model { model: "test/model".parse().unwrap() });
+        assert!(compaction.usage.is_some());
+        assert!(!compaction.carried.files.is_empty());
+    }
+    let snapshot = stage.service.get(&stage.session).await.unwrap();
+    let context = snapshot.context.unwrap();
+    assert_eq!((context.window, context.usable), (Some(8_000), Some(5_334)));
+    assert!(context.used > context.base && context.base > 500, "{context:?}");
+}
+
+#[tokio::test]
+async fn it_is_finished_also_when_no_summary_can_be_used_or_had() {
+    for answer in [Turn::text("I cannot help with that."), Turn::error(500, "down"), Turn::empty()] {
+        let script = Script::reply_with(move |request| match is_for_a_summary(request) {
+            true => answer.clone(),
+            false => next_step(request),
+        });
+        let stage = Stage::with(Project::new(), script, small(Some(8_000))).await;
+        let compactions = assert_twelve_steps_are_made_once(&stage).await;
+        let digests =
+            compactions.iter().filter(|compaction| matches!(compaction.source, SummarySource::Digest { .. }));
+        assert_eq!(digests.count(), compactions.len());
+    }
+}
+
+#[tokio::test]
+async fn a_summary_that_cannot_be_used_is_asked_for_once_more() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&asked);
+    let script = Script::reply_with(move |request| match is_for_a_summary(request) {
+        true if counted.fetch_add(1, Ordering::SeqCst) % 2 == 0 => Turn::text("Sure!"),
+        true => summary(request),
+        false => next_step(request),
+    });
+    let stage = Stage::with(Project::new(), script, small(Some(8_000))).await;
+    let compactions = assert_twelve_steps_are_made_once(&stage).await;
+    assert!(compactions.iter().all(|found| matches!(found.source, SummarySource::Model { .. })));
+    assert_eq!(asked.load(Ordering::SeqCst), 2 * compactions.len());
+    assert!(stage.server.requests().iter().any(|request| request.contains("it had no section `Goal`")));
+}
+
+#[tokio::test]
+async fn an_overflow_of_an_unknown_window_is_compacted_and_gone_on_from() {
+    let script = Script::reply_with(|request| {
+        if request.body_bytes.len() > 24_000 {
+            return Turn::error(400, "This model's maximum context length is 6000 tokens.");
+        }
+        if is_for_a_summary(request) { summary(request) } else { next_step(request).no_usage() }
+    });
+    let stage = Stage::with(Project::new(), script, small(None)).await;
+    let transcript = stage.run("Make the twelve steps, in order, each once.").await;
+    assert_eq!(transcript.answer(), "all twelve are made");
+    assert_eq!(statuses(&transcript), [CallStatus::Completed; STEPS]);
+    let compactions = compactions(&stage.entries().await);
+    assert!(!compactions.is_empty());
+    assert!(compactions.iter().all(|found| found.reason == CompactionReason::Overflow));
+}
+
+#[tokio::test]
+async fn a_conversation_that_never_fits_stops_with_the_reason() {
+    let script = Script::reply_with(|request| match (is_for_a_summary(request), seen(request).len()) {
+        (false, 0 | 1) => next_step(request),
+        _ => Turn::error(400, "This model's maximum context length is 10 tokens."),
+    });
+    let stage = Stage::with(Project::new(), script, small(None)).await;
+    let transcript = stage.run("go").await;
+    let (stop, message) = transcript.stop.unwrap();
+    assert_eq!(stop, StopReason::ModelError);
+    assert!(message.unwrap().contains("does not fit the model's window"));
+    assert!(stage.server.requests().len() < 20, "{}", stage.server.requests().len());
+}
+
+#[tokio::test]
+async fn a_person_can_have_it_compacted_with_a_focus() {
+    let script = Script::reply_with(|request| match is_for_a_summary(request) {
+        true => summary(request),
+        false => Turn::text("w".repeat(30_000)),
+    });
+    let stage = Stage::with(Project::new(), script, small(Some(100_000))).await;
+    let empty = stage.service.compact(&stage.session, None).await;
+    assert!(matches!(empty, Err(ServiceError::Invalid { .. })), "{empty:?}");
+    for prompt in ["one", "two", "three", "four"] {
+        stage.run(prompt).await;
+    }
+    let mut run = stage.watch(&TurnId::new()).await;
+    stage.service.compact(&stage.session, Some("the colour".to_owned())).await.unwrap();
+    // What is said in the meantime waits its turn.
+    let turn = stage.service.prompt(&stage.session, Prompt::text("five")).await.unwrap();
+    run.follow_to_end_of(&turn).await;
+    let entries = stage.entries().await;
+    let found = compactions(&entries);
+    assert_eq!(found.iter().map(|found| found.reason).collect::<Vec<_>>(), [CompactionReason::Manual]);
+    let words: Vec<&str> = found[0].carried.words.iter().map(|words| words.text.as_str()).collect();
+    assert_eq!(words, ["one", "two", "three", "four"]);
+    let requests = stage.server.requests();
+    assert!(requests.iter().any(|request| is_for_a_summary(request) && request.contains("the colour")));
+    let last = requests.last().unwrap();
+    assert_eq!(last.last_user_text(), "five");
+    assert!(last.body_bytes.len() < 20_000, "{}", last.body_bytes.len());
+}
+
+#[tokio::test]
+async fn an_interrupt_while_it_is_summarised_changes_nothing() {
+    let script = Script::reply_with(|request| match is_for_a_summary(request) {
+        true => Turn::text("## Goal").gate("never"),
+        false => Turn::text("w".repeat(30_000)),
+    });
+    let stage = Stage::with(Project::new(), script, small(Some(100_000))).await;
+    for prompt in ["one", "two", "three"] {
+        stage.run(prompt).await;
+    }
+    let before = stage.entries().await;
+    stage.service.compact(&stage.session, None).await.unwrap();
+    stage.server.wait_for_gate("never").await;
+    stage.service.interrupt(&stage.session).await.unwrap();
+    stage.service.close(&stage.session).await.unwrap();
+    let stage = stage.reopened().await;
+    assert_eq!(stage.entries().await, before);
+    assert_eq!(stage.service.get(&stage.session).await.unwrap().info.state, SessionState::Idle);
+    assert!(stage.run("four").await.stop.is_some());
+}
+
+#[tokio::test]
+async fn a_crash_after_a_compaction_loses_nothing() {
+    let stage =
+        Stage::with(Project::new(), Script::new().turn(Turn::text("done")), small(Some(8_000))).await;
+    stage.service.close(&stage.session).await.unwrap();
+    let turn = TurnId::new();
+    let compaction = Compaction {
+        reason: CompactionReason::Threshold,
+        first_kept: None,
+        summary: "SUMMARY OF IT".to_owned(),
+        source: SummarySource::Digest { why: "a test".to_owned() },
+        carried: Default::default(),
+        tokens_before: 9,
+        tokens_after: 3,
+        usage: None,
+        cost: Cost::ZERO,
+    };
+    let content = vec![rein_protocol::Content::text("HIDDEN WORDS")];
+    let bodies = [
+        EntryBody::User { turn: turn.clone(), content, delivery: Delivery::Prompt, queued: None },
+        EntryBody::Compacted { compaction: Box::new(compaction) },
+    ];
+    let mut parent = None;
+    let mut seq = Seq::START.next_epoch().next_epoch();
+    let entries = bodies.into_iter().map(|body| {
+        seq = seq.next();
+        let id = EntryId::new();
+        let entry = Entry {
+            parent: parent.replace(id.clone()),
+            id,
+            session: stage.session.clone(),
+            seq,
+            at: Timestamp::now(),
+            body,
+        };
+        entry
+    });
+    stage.store.append(&stage.session, entries.collect()).await.unwrap();
+
+    let stage = stage.reopened().await;
+    let mut run = stage.watch(&turn).await;
+    assert_eq!(stage.service.resume(&stage.session).await.unwrap(), Some(turn));
+    assert_eq!(run.finish().await.answer(), "done");
+    let request = &stage.server.requests()[0];
+    assert!(request.contains("SUMMARY OF IT") && !request.contains("HIDDEN WORDS"));
+    assert_eq!(kinds(&stage.entries().await)[..2], ["user", "compacted"]);
+}
