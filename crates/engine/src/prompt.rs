@@ -177,7 +177,11 @@ mod tests {
         let replaced = blocks(&parts_in(work.path(), config.path()));
         assert_eq!(replaced[0], "You are somebody else.\n\nAnd be kind.");
         assert!(replaced[1].contains("Use tabs."));
-        assert!(replaced[2].starts_with("<env>") && replaced[2].contains("date: 2023-11-1"), "{}", replaced[2]);
+        assert!(
+            replaced[2].starts_with("<env>") && replaced[2].contains("date: 2023-11-1"),
+            "{}",
+            replaced[2]
+        );
         assert_eq!(replaced.len(), 3);
     }
 }

@@ -54,7 +54,12 @@ impl Engine {
         let mut parts = session::prompt_parts(&self.parts.options, workspace, Timestamp::now());
         for tool in self.parts.tools.specs() {
             let text = format!("{}\n{}\n{}", tool.name, tool.description, tool.input_schema);
-            parts.push(PromptPart::new(PromptSection::Tools, &tool.name, "a tool that the model may call", text));
+            parts.push(PromptPart::new(
+                PromptSection::Tools,
+                &tool.name,
+                "a tool that the model may call",
+                text,
+            ));
         }
         parts
     }

@@ -83,7 +83,8 @@ impl<'a> Importer<'a> {
 fn names_in(line: &str) -> Vec<&str> {
     let outside = line.split('`').step_by(2);
     let words = outside.flat_map(str::split_whitespace).filter_map(|word| word.strip_prefix('@'));
-    let names = words.map(|name| name.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', ']', '}', '"', '\'']));
+    let names =
+        words.map(|name| name.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', ']', '}', '"', '\'']));
     names.filter(|name| !name.is_empty()).collect()
 }
 

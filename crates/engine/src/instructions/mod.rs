@@ -49,8 +49,11 @@ pub(crate) fn load(user: Option<&Path>, workspace: &Path, may_read: MayRead<'_>)
     }
     let workspace = workspace.canonicalize().unwrap_or_else(|_| workspace.to_owned());
     let root = root_of(&workspace);
-    let mut directories: Vec<&Path> =
-        workspace.ancestors().take_while(|directory| directory.starts_with(&root)).take(MOST_DIRECTORIES).collect();
+    let mut directories: Vec<&Path> = workspace
+        .ancestors()
+        .take_while(|directory| directory.starts_with(&root))
+        .take(MOST_DIRECTORIES)
+        .collect();
     directories.reverse();
     for directory in directories {
         let file = file_in(directory, &root).filter(|file| may_read(file));
@@ -86,7 +89,8 @@ pub(crate) fn fenced(file: &InstructionFile) -> String {
 
 /// The directory of the repository that a workspace is in, or the workspace itself.
 pub(crate) fn root_of(workspace: &Path) -> PathBuf {
-    let repository = workspace.ancestors().find(|directory| directory.join(".git").symlink_metadata().is_ok());
+    let repository =
+        workspace.ancestors().find(|directory| directory.join(".git").symlink_metadata().is_ok());
     repository.unwrap_or(workspace).to_owned()
 }
 

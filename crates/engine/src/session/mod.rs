@@ -62,7 +62,8 @@ pub(crate) async fn open(parts: Arc<Parts>, opening: Opening) -> Result<Handle, 
     let recovery = crate::recover::on_opening(&transcript, journal.entries());
     journal.append(recovery).await.map_err(store_error)?;
 
-    let system = crate::prompt::blocks(&prompt_parts(&parts.options, &opening.workspace, opening.record.created));
+    let system =
+        crate::prompt::blocks(&prompt_parts(&parts.options, &opening.workspace, opening.record.created));
     let bench = Arc::new(workbench(&parts, &session, &opening.workspace, &transcript, system));
     let (sender, mailbox) = mpsc::channel(MAILBOX);
     let link = Link::new(sender);

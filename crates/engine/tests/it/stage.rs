@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use rein_engine::{Engine, EngineOptions, EngineSettings, Presence};
-use rein_llm::{Catalog, Models, ModelInfo, ProviderConfig, Wire};
+use rein_llm::{Catalog, ModelInfo, Models, ProviderConfig, Wire};
 use rein_permission::{Layer, LayerKind, Rule};
 use rein_protocol::transcript::{Item, Transcript};
 use rein_protocol::{
