@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use rein_protocol::transcript::{Liveness, Transcript};
 use rein_protocol::{
-    EventStream, OpenSession, Prompt, Reply, Seq, Service, ServiceError, SessionChange, SessionFilter,
-    SessionId, SessionInfo, SessionState, Snapshot, Timestamp, TurnId,
+    Content, EntryId, EventStream, OpenSession, Prompt, Reply, Seq, Service, ServiceError, SessionChange,
+    SessionFilter, SessionId, SessionInfo, SessionState, Snapshot, Timestamp, TurnId,
 };
 use rein_store::{NewSession, SessionQuery, SessionRecord, Store, StoreError};
 
@@ -194,6 +194,15 @@ impl Service for Engine {
 
     async fn change(&self, session: &SessionId, change: SessionChange) -> Result<(), ServiceError> {
         self.handle(session)?.change(change).await
+    }
+
+    async fn requeue(
+        &self,
+        session: &SessionId,
+        queued: &EntryId,
+        content: Option<Vec<Content>>,
+    ) -> Result<(), ServiceError> {
+        self.handle(session)?.requeue(queued.clone(), content).await
     }
 
     async fn compact(&self, session: &SessionId, focus: Option<String>) -> Result<(), ServiceError> {

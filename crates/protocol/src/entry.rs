@@ -141,6 +141,14 @@ pub enum EntryBody {
         /// What was found open and how it was closed, for the person.
         message: String,
     },
+    /// A message that waits was changed or taken back.
+    QueueChanged {
+        /// The entry with which it was queued.
+        queued: EntryId,
+        /// What it says now. Absent: it is taken back.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        content: Option<Vec<Content>>,
+    },
     /// From here on models are sent a marker in place of some results.
     Pruned {
         /// Which results, and the markers.

@@ -15,7 +15,7 @@ use crate::ask::{Ask, Reply};
 use crate::compaction::ContextUse;
 use crate::entry::{Delivery, Entry};
 use crate::event::{Event, SessionState};
-use crate::id::{AskId, Seq, SessionId, Timestamp, TurnId};
+use crate::id::{AskId, EntryId, Seq, SessionId, Timestamp, TurnId};
 use crate::intent::Mode;
 use crate::job::JobInfo;
 use crate::message::{Content, ModelRef};
@@ -56,6 +56,15 @@ pub trait Service: Send + Sync {
 
     /// Changes the model or the mode from the next step on.
     async fn change(&self, session: &SessionId, change: SessionChange) -> Result<(), ServiceError>;
+
+    /// Changes what a message that waits says, or takes it back if `content` is
+    /// absent. One that has been delivered in the meantime is an error.
+    async fn requeue(
+        &self,
+        session: &SessionId,
+        queued: &EntryId,
+        content: Option<Vec<Content>>,
+    ) -> Result<(), ServiceError>;
 
     /// Makes room in the model's window: what was said so far is replaced by a
     /// summary, with a view to `focus` if there is one. Returns once that is
@@ -224,6 +233,12 @@ pub enum ServiceError {
     UnknownAsk {
         /// The ask replied to.
         ask: AskId,
+    },
+    /// The message does not wait any more, or never did.
+    #[error("message {queued} is not waiting: it has been delivered or taken back")]
+    NotQueued {
+        /// The entry with which it was queued.
+        queued: EntryId,
     },
     /// The request makes no sense.
     #[error("{message}")]

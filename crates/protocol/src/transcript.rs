@@ -310,6 +310,14 @@ impl Transcript {
                 self.asks.clear();
                 self.items.push(Item::Recovered { message: message.clone() });
             }
+            EntryBody::QueueChanged { queued, content: Some(content) } => {
+                for message in self.queue.iter_mut().filter(|message| message.entry == *queued) {
+                    message.content.clone_from(content);
+                }
+            }
+            EntryBody::QueueChanged { queued, content: None } => {
+                self.queue.retain(|message| message.entry != *queued);
+            }
             // What a person sees of a call stays as it was.
             EntryBody::Pruned { .. } => {}
             EntryBody::Compacted { compaction } => {

@@ -112,6 +112,7 @@ impl SessionRecord {
             | EntryBody::CallStarted { .. }
             | EntryBody::CallEnded { .. }
             | EntryBody::Recovered { .. }
+            | EntryBody::QueueChanged { .. }
             | EntryBody::Pruned { .. }
             | EntryBody::Compacted { .. } => {}
         }

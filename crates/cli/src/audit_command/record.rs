@@ -90,6 +90,7 @@ impl Calls {
             | EntryBody::StepEnded { .. }
             | EntryBody::TurnEnded { .. }
             | EntryBody::ModelChanged { .. }
+            | EntryBody::QueueChanged { .. }
             | EntryBody::Pruned { .. }
             | EntryBody::Compacted { .. } => return None,
         };

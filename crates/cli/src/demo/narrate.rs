@@ -123,6 +123,7 @@ impl Narrator {
             | EntryBody::ModelChanged { .. }
             | EntryBody::ModeChanged { .. }
             | EntryBody::Recovered { .. }
+            | EntryBody::QueueChanged { .. }
             | EntryBody::Pruned { .. }
             | EntryBody::Compacted { .. } => {}
         }

@@ -181,6 +181,7 @@ impl Tally {
             | EntryBody::ModelChanged { .. }
             | EntryBody::ModeChanged { .. }
             | EntryBody::Recovered { .. }
+            | EntryBody::QueueChanged { .. }
             | EntryBody::Pruned { .. } => {}
         }
     }

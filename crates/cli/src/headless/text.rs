@@ -131,6 +131,7 @@ impl Text {
             | EntryBody::TurnEnded { .. }
             | EntryBody::ModelChanged { .. }
             | EntryBody::ModeChanged { .. }
+            | EntryBody::QueueChanged { .. }
             | EntryBody::Pruned { .. } => {}
         }
     }

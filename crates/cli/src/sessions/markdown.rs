@@ -37,7 +37,10 @@ fn write_item(item: &Item, out: &mut dyn Write) -> io::Result<()> {
         }
         Item::Recovered { message } => writeln!(out, "\n*{message}*"),
         Item::Compacted(compaction) => {
-            writeln!(out, "\n---\n\n*Compacted: from here on the model is sent this in place of what is above.*")?;
+            writeln!(
+                out,
+                "\n---\n\n*Compacted: from here on the model is sent this in place of what is above.*"
+            )?;
             writeln!(out, "\n{}\n\n---", compaction.summary.trim())
         }
     }

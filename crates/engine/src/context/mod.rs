@@ -111,6 +111,7 @@ impl Builder<'_> {
             | EntryBody::ModelChanged { .. }
             | EntryBody::ModeChanged { .. }
             | EntryBody::Recovered { .. }
+            | EntryBody::QueueChanged { .. }
             | EntryBody::Pruned { .. }
             | EntryBody::Compacted { .. } => {}
         }

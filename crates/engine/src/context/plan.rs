@@ -144,14 +144,12 @@ pub(crate) fn places(entries: &[&Entry]) -> Vec<usize> {
     for (place, entry) in entries.iter().enumerate() {
         match &entry.body {
             EntryBody::Part { body: AssistantPart::Call(call), .. } => {
-                if open.insert(&call.id, place).is_none() {
-                    change(place + 1, 1);
-                }
+                let is_new = open.insert(&call.id, place).is_none();
+                change(place + 1, i64::from(is_new));
             }
             EntryBody::CallEnded { call, .. } => {
-                if open.remove(call).is_some() {
-                    change(place + 1, -1);
-                }
+                let was_open = open.remove(call).is_some();
+                change(place + 1, -i64::from(was_open));
             }
             _ => {}
         }

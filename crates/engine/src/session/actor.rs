@@ -167,6 +167,9 @@ impl Actor {
                 Err(error) => reply_with(answer, Err(error)),
             },
             Message::Change { change, answer } => reply_with(answer, self.change(change).await),
+            Message::Requeue { queued, content, answer } => {
+                reply_with(answer, self.requeue(queued, content).await)
+            }
             Message::Compact { wish, answer } => reply_with(answer, self.compact(wish)),
             Message::CompactionOver { turn } => self.compaction_over(&turn).await,
             Message::Look { turn, answer } => {

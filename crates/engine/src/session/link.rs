@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use rein_permission::Rights;
 use rein_protocol::{
-    CallId, Entry, EntryBody, EventBody, Intent, ModelRef, Prompt, Reply, Said, ServiceError, SessionChange,
-    SessionState, Snapshot, StopReason, TurnId,
+    CallId, Content, Entry, EntryBody, EntryId, EventBody, Intent, ModelRef, Prompt, Reply, Said,
+    ServiceError, SessionChange, SessionState, Snapshot, StopReason, TurnId,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -40,6 +40,11 @@ pub(crate) enum Message {
     },
     Change {
         change: SessionChange,
+        answer: Answer<()>,
+    },
+    Requeue {
+        queued: EntryId,
+        content: Option<Vec<Content>>,
         answer: Answer<()>,
     },
     Compact {

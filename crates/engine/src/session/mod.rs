@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use rein_protocol::transcript::Transcript;
 use rein_protocol::{
-    EventStream, Mode, ModelRef, Prompt, Reply, Seq, ServiceError, SessionChange, SessionId, SessionState,
-    Snapshot, Timestamp, TurnId,
+    Content, EntryId, EventStream, Mode, ModelRef, Prompt, Reply, Seq, ServiceError, SessionChange,
+    SessionId, SessionState, Snapshot, Timestamp, TurnId,
 };
 use rein_store::{Lease, SessionRecord, Store};
 use rein_tools::Scene;
@@ -150,6 +150,14 @@ impl Handle {
 
     pub(crate) async fn change(&self, change: SessionChange) -> Result<(), ServiceError> {
         self.ask(|answer| Message::Change { change, answer }).await
+    }
+
+    pub(crate) async fn requeue(
+        &self,
+        queued: EntryId,
+        content: Option<Vec<Content>>,
+    ) -> Result<(), ServiceError> {
+        self.ask(|answer| Message::Requeue { queued, content, answer }).await
     }
 
     pub(crate) async fn compact(&self, focus: Option<String>) -> Result<(), ServiceError> {

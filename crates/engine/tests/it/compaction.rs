@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rein_protocol::transcript::Item;
 use rein_protocol::{
     CallStatus, Compaction, CompactionReason, Cost, Delivery, Entry, EntryBody, EntryId, Mode, Prompt, Seq,
     ServiceError, SessionState, StopReason, SummarySource, Timestamp, TurnId,
@@ -135,7 +136,7 @@ async fn a_summary_that_cannot_be_used_is_asked_for_once_more() {
     let asked = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&asked);
     let script = Script::reply_with(move |request| match is_for_a_summary(request) {
-        true if counted.fetch_add(1, Ordering::SeqCst) % 2 == 0 => Turn::text("Sure!"),
+        true if counted.fetch_add(1, Ordering::SeqCst).is_multiple_of(2) => Turn::text("Sure!"),
         true => summary(request),
         false => next_step(request),
     });
@@ -259,15 +260,14 @@ async fn a_crash_after_a_compaction_loses_nothing() {
     let entries = bodies.into_iter().map(|body| {
         seq = seq.next();
         let id = EntryId::new();
-        let entry = Entry {
+        Entry {
             parent: parent.replace(id.clone()),
             id,
             session: stage.session.clone(),
             seq,
             at: Timestamp::now(),
             body,
-        };
-        entry
+        }
     });
     stage.store.append(&stage.session, entries.collect()).await.unwrap();
 
@@ -278,4 +278,67 @@ async fn a_crash_after_a_compaction_loses_nothing() {
     let request = &stage.server.requests()[0];
     assert!(request.contains("SUMMARY OF IT") && !request.contains("HIDDEN WORDS"));
     assert_eq!(kinds(&stage.entries().await)[..2], ["user", "compacted"]);
+}
+
+#[tokio::test]
+async fn a_conversation_that_does_not_fit_the_summariser_is_shown_in_chunks() {
+    let script = Script::reply_with(|request| match is_for_a_summary(request) {
+        true if request.body_bytes.len() > 12_000 => Turn::error(400, "context_length_exceeded"),
+        true => summary(request),
+        false => Turn::text("w".repeat(3_000)),
+    });
+    let stage = Stage::with(Project::new(), script, small(Some(100_000))).await;
+    for index in 0..24 {
+        stage.run(&format!("prompt {index}")).await;
+    }
+    let mut run = stage.watch(&TurnId::new()).await;
+    stage.service.compact(&stage.session, None).await.unwrap();
+    run.until(|transcript| matches!(transcript.items.last(), Some(Item::Compacted(_)))).await;
+    let found = compactions(&stage.entries().await);
+    assert!(matches!(found[0].source, SummarySource::Model { .. }), "{:?}", found[0].source);
+    let chunks = stage.server.requests().into_iter().filter(is_for_a_summary);
+    let shown: String = chunks.map(|request| request.last_user_text().to_owned()).collect();
+    let skipped = (0..10).filter(|index| !shown.contains(&format!("prompt {index}\n"))).count();
+    assert_eq!(skipped, 0, "everything is shown");
+    let carried: Vec<&str> = found[0].carried.words.iter().map(|words| words.text.as_str()).collect();
+    assert_eq!(carried[..3], ["prompt 0", "prompt 1", "prompt 2"]);
+}
+
+#[tokio::test]
+async fn results_are_left_out_before_anything_is_summarised() {
+    // Thirty reads of 3 000 tokens in a window for twenty, of which all but the newest can be had again.
+    let script = Script::reply_with(|request| {
+        assert!(!is_for_a_summary(request), "nothing needs to be summarised");
+        let read = request.assistant_messages();
+        let turn = match read < 30 {
+            true => Turn::call("read", json!({ "path": format!("f{read}.txt") })),
+            false => Turn::text("read them all"),
+        };
+        turn.usage(request.body_bytes.len() as u64 / 4, 20, 0)
+    });
+    let mut project = Project::new();
+    for index in 0..30 {
+        project =
+            project.file(format!("f{index}.txt"), format!("line of {index} with some words\n").repeat(350));
+    }
+    let stage = Stage::with(project, script, small(Some(90_000))).await;
+    let transcript = stage.run("read them").await;
+    assert_eq!(transcript.answer(), "read them all");
+    let entries = stage.entries().await;
+    let kinds = kinds(&entries);
+    assert!(kinds.contains(&"pruned") && !kinds.contains(&"compacted"), "{kinds:?}");
+    let requests = stage.server.requests();
+    assert!(requests.iter().all(|request| request.body_bytes.len() / 4 < 70_000));
+    let last = requests.last().unwrap();
+    assert_eq!(last.tool_results().len(), 30, "every call still has a result");
+    assert!(last.tool_results()[0].1.contains("f0.txt again if you need it"), "{:?}", last.tool_results()[0]);
+    // Between two prunes each request begins with the one before.
+    let prunes = kinds.iter().filter(|kind| **kind == "pruned").count();
+    let changed = requests.windows(2).filter(|pair| {
+        let messages = |request: &RecordedRequest| request.body["messages"].as_array().unwrap().clone();
+        let (one, next) = (messages(&pair[0]), messages(&pair[1]));
+        next[..one.len()] != one[..]
+    });
+    assert_eq!(changed.count(), prunes);
+    stage.server.assert_done();
 }

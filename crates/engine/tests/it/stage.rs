@@ -289,6 +289,7 @@ pub fn kinds(entries: &[Entry]) -> Vec<&'static str> {
             EntryBody::ModelChanged { .. } => "model_changed",
             EntryBody::ModeChanged { .. } => "mode_changed",
             EntryBody::Recovered { .. } => "recovered",
+            EntryBody::QueueChanged { .. } => "queue_changed",
             EntryBody::Pruned { .. } => "pruned",
             EntryBody::Compacted { .. } => "compacted",
         })

@@ -179,6 +179,7 @@ pub(super) fn entry_in_turn(body: EntryBody, here: &TurnId) -> EntryBody {
         | EntryBody::ModelChanged { .. }
         | EntryBody::ModeChanged { .. }
         | EntryBody::Recovered { .. }
+        | EntryBody::QueueChanged { .. }
         | EntryBody::Pruned { .. }
         | EntryBody::Compacted { .. }) => other,
     }

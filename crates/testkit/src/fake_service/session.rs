@@ -143,6 +143,18 @@ impl Session {
         }
     }
 
+    pub(super) fn requeue(
+        &mut self,
+        queued: EntryId,
+        content: Option<Vec<Content>>,
+    ) -> Result<(), ServiceError> {
+        if !self.log.transcript.queue.iter().any(|message| message.entry == queued) {
+            return Err(ServiceError::NotQueued { queued });
+        }
+        self.log.append(EntryBody::QueueChanged { queued, content });
+        Ok(())
+    }
+
     pub(super) fn prompt(&mut self, prompt: Prompt) -> TurnId {
         let Prompt { content, delivery } = prompt;
         if self.running {

@@ -1,8 +1,8 @@
-//! What the actor does for those who make room in the model's window, and how
-//! full that is.
+//! What the actor does for those who make room in the model's window and for
+//! those who look at it: how full it is, and what waits.
 
 use rein_protocol::transcript::Transcript;
-use rein_protocol::{ServiceError, Snapshot, StopReason, TurnId};
+use rein_protocol::{Content, EntryBody, EntryId, ServiceError, Snapshot, StopReason, TurnId};
 use tokio_util::sync::CancellationToken;
 
 use super::{Activity, Actor};
@@ -36,6 +36,26 @@ impl Actor {
                 tokio::spawn(room::compact_idle(self.link.clone(), bench, turn, wish, cancel));
             }
         }
+        Ok(())
+    }
+
+    /// Changes a message that waits, or takes it back.
+    pub(super) async fn requeue(
+        &mut self,
+        queued: EntryId,
+        content: Option<Vec<Content>>,
+    ) -> Result<(), ServiceError> {
+        if !self.queue.holds(&queued) {
+            return Err(ServiceError::NotQueued { queued });
+        }
+        if content.as_ref().is_some_and(|content| content.iter().all(super::is_blank)) {
+            return Err(ServiceError::Invalid {
+                message: "the message is empty; to take it back, give no content".to_owned(),
+            });
+        }
+        let body = EntryBody::QueueChanged { queued: queued.clone(), content: content.clone() };
+        self.append_for_service(vec![body]).await?;
+        self.queue.change(&queued, content);
         Ok(())
     }
 
