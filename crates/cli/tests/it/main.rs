@@ -5,6 +5,7 @@
 mod answers;
 mod basics;
 mod config;
+mod context;
 mod crash_proof;
 mod demo;
 mod hostile;

@@ -119,7 +119,7 @@ impl Maker<'_> {
     /// Compacts because a person wants it, however much room there is.
     async fn compact_as_wished(&self, look: &Look, wish: &Wish) -> Result<Room, Stopped> {
         let budget = self.measure(look);
-        let usable = budget.usable.unwrap_or(budget.used.max(20_000));
+        let usable = wished_usable(&budget);
         let focus = wish.focus.as_deref();
         let order = Order { reason: CompactionReason::Manual, focus, usable, squeeze: Squeeze::Usual };
         self.compact(look, &budget, order).await
@@ -230,6 +230,21 @@ pub(crate) fn measure(bench: &Workbench, history: &[Arc<Entry>], model: &ModelRe
     let branch: Vec<&Entry> = history.iter().map(AsRef::as_ref).collect();
     let base = Size::of_base(&bench.system, &bench.tools.specs());
     budget::measure(&View::of(&branch), base, bench.models.limits(model))
+}
+
+/// Whether there is something that a person could want to have compacted.
+pub(crate) fn can_compact(bench: &Workbench, history: &[Arc<Entry>], model: &ModelRef) -> bool {
+    let branch: Vec<&Entry> = history.iter().map(AsRef::as_ref).collect();
+    let budget = measure(bench, history, model);
+    let (base, usable, ruler) = (budget.base, wished_usable(&budget), budget.ruler);
+    [Squeeze::Usual, Squeeze::Hard]
+        .into_iter()
+        .any(|squeeze| plan(&Material { branch: &branch, jobs: &[], base, usable, ruler, squeeze }).is_some())
+}
+
+/// What may be used after a compaction that a person wants.
+fn wished_usable(budget: &Budget) -> u64 {
+    budget.usable.unwrap_or(budget.used.max(20_000))
 }
 
 /// Compacts a session in which nothing else is under way, and tells the actor when it is over.

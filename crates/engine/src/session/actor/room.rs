@@ -16,16 +16,16 @@ impl Actor {
         if self.closing.is_some() || self.failed {
             return Err(ServiceError::NotOpen { session: self.session.clone() });
         }
-        if self.model.is_none() {
+        let Some(model) = &self.model else {
             return Err(ServiceError::Model {
                 message: "the session has no model; choose one first".to_owned(),
             });
-        }
+        };
         match &self.activity {
             Activity::Running { .. } | Activity::Broken { .. } => self.wish = Some(wish),
-            Activity::Idle if self.journal.entries().is_empty() => {
+            Activity::Idle if !room::can_compact(&self.bench, self.journal.entries(), model) => {
                 return Err(ServiceError::Invalid {
-                    message: "nothing was said yet that could be compacted".to_owned(),
+                    message: "the conversation is short: there is nothing to compact yet".to_owned(),
                 });
             }
             Activity::Idle => {
