@@ -1,13 +1,17 @@
 //! Work that is longer than the model's window.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rein_protocol::transcript::Item;
+use futures_util::StreamExt;
+use rein_protocol::transcript::{Item, Transcript};
 use rein_protocol::{
-    CallStatus, Compaction, CompactionReason, Cost, Delivery, Entry, EntryBody, EntryId, Mode, Prompt, Seq,
-    ServiceError, SessionState, StopReason, SummarySource, Timestamp, TurnId,
+    CallStatus, Compaction, CompactionReason, Cost, Delivery, Entry, EntryBody, EntryId, Mode, OpenSession,
+    Prompt, Seq, ServiceError, SessionId, SessionState, StopReason, SummarySource, Timestamp, ToolInput,
+    TurnId,
 };
+use rein_store::NewSession;
 use rein_testkit::{Project, RecordedRequest, Said, Script, Turn};
 use rein_tools::Registry;
 use serde_json::json;
@@ -341,4 +345,68 @@ async fn results_are_left_out_before_anything_is_summarised() {
     });
     assert_eq!(changed.count(), prunes);
     stage.server.assert_done();
+}
+
+/// The entries as those of another session, with what they say of each other.
+fn moved(entries: &[Entry], session: &SessionId) -> Vec<Entry> {
+    let ids: HashMap<EntryId, EntryId> =
+        entries.iter().map(|entry| (entry.id.clone(), EntryId::new())).collect();
+    let moved = entries.iter().map(|entry| {
+        let mut entry = Entry { session: session.clone(), ..entry.clone() };
+        entry.id = ids[&entry.id].clone();
+        entry.parent = entry.parent.map(|parent| ids[&parent].clone());
+        if let EntryBody::Compacted { compaction } = &mut entry.body {
+            compaction.first_kept = compaction.first_kept.take().map(|first| ids[&first].clone());
+        }
+        entry
+    });
+    moved.collect()
+}
+
+#[tokio::test]
+async fn killed_before_or_after_any_compaction_the_work_goes_on_and_nothing_is_done_twice() {
+    let script = Script::reply_with(|request| match is_for_a_summary(request) {
+        true => summary(request),
+        false => next_step(request),
+    });
+    let stage = Stage::with(Project::new(), script, small(Some(8_000))).await;
+    assert_twelve_steps_are_made_once(&stage).await;
+    let whole = stage.entries().await;
+    let compacted =
+        whole.iter().enumerate().filter(|(_, entry)| matches!(entry.body, EntryBody::Compacted { .. }));
+    for place in compacted.flat_map(|(place, _)| [place, place + 1, place + 2, place + 4]) {
+        stage.project.files().iter().for_each(|file| std::fs::remove_file(stage.project.join(file)).unwrap());
+        let session = SessionId::new();
+        let new = NewSession {
+            id: session.clone(),
+            workspace: stage.project.path().to_owned(),
+            model: Some("test/model".parse().unwrap()),
+            mode: Mode::Write,
+            at: Timestamp::now(),
+        };
+        stage.store.create_session(new).await.unwrap();
+        stage.store.append(&session, moved(&whole[..place], &session)).await.unwrap();
+        let request = OpenSession { session: Some(session.clone()), ..OpenSession::default() };
+        stage.service.open(request).await.unwrap();
+        let mut events = stage.service.subscribe(&session, Seq::START).await.unwrap();
+        if stage.service.resume(&session).await.unwrap().is_none() {
+            assert!(place + 2 >= whole.len(), "only the last words end a turn; died after {place}");
+            continue;
+        }
+        let mut transcript = Transcript::default();
+        while transcript.stop.is_none() {
+            transcript.apply(&events.next().await.unwrap());
+        }
+        assert_eq!(transcript.answer(), "all twelve are made", "died after {place}");
+        let steps: Vec<String> = transcript.items.iter().filter_map(step_of).collect();
+        let expected: Vec<String> = (1..=STEPS).map(|step| format!("step-{step}.txt")).collect();
+        assert_eq!(steps, expected, "died after {place}");
+    }
+}
+
+/// The file that a call writes.
+fn step_of(item: &Item) -> Option<String> {
+    let Item::Call(call) = item else { return None };
+    let ToolInput::Json { value } = &call.call.as_ref()?.input else { return None };
+    Some(value["path"].as_str()?.to_owned())
 }
