@@ -54,6 +54,11 @@ pub(crate) struct Plan<'a> {
 }
 
 impl Plan<'_> {
+    /// Tokens of the next request with any summary, however short.
+    pub(crate) fn least_tokens(&self) -> u64 {
+        self.kept.saturating_add(self.ruler.tokens_of_text(&render::carried(&self.carried)))
+    }
+
     /// Tokens of the next request with this compaction.
     pub(crate) fn tokens_with(&self, compaction: &Compaction) -> u64 {
         self.kept.saturating_add(self.ruler.tokens_of_text(&render::preface(compaction)))

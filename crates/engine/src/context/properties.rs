@@ -185,6 +185,35 @@ proptest! {
     }
 
     #[test]
+    fn nothing_fades_from_one_compaction_to_the_next(
+        parts in prop::collection::vec(history(), 2..4), usable in 60_000_u64..90_000,
+    ) {
+        let mut branch = Branch::new();
+        let mut said = Vec::new();
+        for (part, acts) in parts.iter().enumerate() {
+            for (index, act) in acts.iter().enumerate() {
+                if let Act::Says { delivery, .. } = act {
+                    let text = format!("<{part}.{index}>");
+                    branch.user(&text, *delivery);
+                    said.push(text);
+                } else {
+                    branch.entries.extend(branch_of(std::slice::from_ref(act)).entries);
+                }
+            }
+            let body = plan(&material(&branch.view(), usable, Squeeze::Hard)).as_ref().map(compaction);
+            if let Some(body) = body {
+                branch.add(body);
+            }
+        }
+        let sent = messages(&branch.entries);
+        prop_assert!(is_paired(&sent));
+        let text = serde_json::to_string(&sent).unwrap();
+        for words in said {
+            prop_assert_eq!(text.matches(&words).count(), 1, "{}", words);
+        }
+    }
+
+    #[test]
     fn a_pruned_conversation_has_the_same_shape_and_is_smaller(acts in history(), protected in 0_u64..10_000) {
         let mut branch = branch_of(&acts);
         let before = messages(&branch.entries);

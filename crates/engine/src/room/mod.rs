@@ -113,7 +113,13 @@ impl Maker<'_> {
         };
         state.in_a_row += 1;
         let reason = if overflowed { CompactionReason::Overflow } else { CompactionReason::Threshold };
-        self.compact(&look, &budget, Order { reason, focus: None, usable, squeeze }).await
+        let room = self.compact(&look, &budget, Order { reason, focus: None, usable, squeeze }).await?;
+        let fits = !overflowed && budget.window.is_some_and(|window| budget.used < window);
+        match room {
+            // It was only the reserve for a long answer: whether it is enough is for the provider to say.
+            Room::Full(_) if fits => Ok(Room::Enough),
+            room => Ok(room),
+        }
     }
 
     /// Compacts because a person wants it, however much room there is.
@@ -174,7 +180,9 @@ impl Maker<'_> {
                 ruler: budget.ruler,
                 squeeze: *squeeze,
             };
-            let Some(plan) = plan(&material) else { continue };
+            // A summary that could not help is not asked for.
+            let plan = plan(&material).filter(|plan| plan.least_tokens() < order.usable.min(budget.used));
+            let Some(plan) = plan else { continue };
             let Summarised::Done(compaction) = self.compaction(&plan, look, budget, &order).await else {
                 return Ok(Room::Interrupted);
             };

@@ -410,3 +410,11 @@ fn step_of(item: &Item) -> Option<String> {
     let ToolInput::Json { value } = &call.call.as_ref()?.input else { return None };
     Some(value["path"].as_str()?.to_owned())
 }
+
+#[tokio::test]
+async fn instructions_and_tools_that_fill_most_of_a_window_are_no_reason_not_to_ask() {
+    let stage = Stage::with(Project::new(), Script::new().turn(Turn::text("here")), small(Some(1_200))).await;
+    assert_eq!(stage.run("are you there?").await.answer(), "here");
+    let context = stage.service.get(&stage.session).await.unwrap().context.unwrap();
+    assert!(context.base >= context.usable.unwrap(), "{context:?}");
+}
