@@ -114,14 +114,14 @@ impl Turn {
     async fn after_step(&mut self, end: StepEnd) -> Result<Next, Stopped> {
         match end {
             StepEnd::Interrupted => Ok(Next::End(StopReason::Interrupted, None)),
-            StepEnd::GaveUp { error } if error.kind == ErrorKind::Overflow => Ok(self.after_overflow()),
+            StepEnd::GaveUp { error } if error.kind == ErrorKind::Overflow => Ok(self.after_overflow(&error)),
             StepEnd::GaveUp { error } => Ok(Next::End(StopReason::ModelError, Some(describe(&error)))),
             StepEnd::Failed { error, calls } => {
                 if let Some(next) = calls.and_then(|calls| self.after_calls(calls)) {
                     return Ok(next);
                 }
                 if error.kind == ErrorKind::Overflow {
-                    return Ok(self.after_overflow());
+                    return Ok(self.after_overflow(&error));
                 }
                 self.after_failure(error).await
             }
@@ -155,8 +155,8 @@ impl Turn {
     }
 
     /// What was sent does not fit: room is made before the next step.
-    fn after_overflow(&mut self) -> Next {
-        self.room.overflowed();
+    fn after_overflow(&mut self, error: &ModelError) -> Next {
+        self.room.overflowed(error.to_string());
         self.lost += 1;
         Next::Again
     }

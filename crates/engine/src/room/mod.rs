@@ -41,8 +41,8 @@ pub(crate) enum Room {
 pub(crate) struct RoomState {
     /// Compactions since the model last answered.
     in_a_row: u32,
-    /// The provider said that the conversation does not fit.
-    overflowed: bool,
+    /// The provider said, in these words, that the conversation does not fit.
+    overflow: Option<String>,
 }
 
 impl RoomState {
@@ -52,8 +52,8 @@ impl RoomState {
     }
 
     /// The provider said that what was sent does not fit.
-    pub(crate) fn overflowed(&mut self) {
-        self.overflowed = true;
+    pub(crate) fn overflowed(&mut self, words: String) {
+        self.overflow = Some(words);
     }
 }
 
@@ -77,16 +77,13 @@ impl Maker<'_> {
     /// Makes room if that is necessary or wanted before the next step of a turn.
     pub(crate) async fn before_step(&self, turn: &TurnId, state: &mut RoomState) -> Result<Room, Stopped> {
         let mut look = self.link.look(turn).await?;
-        let overflowed = std::mem::take(&mut state.overflowed);
+        let overflow = state.overflow.take();
+        let overflowed = overflow.is_some();
         if !overflowed && look.wish.is_none() && self.bench.models.limits(&look.model).context.is_none() {
             return Ok(Room::Enough);
         }
         if let Some(wish) = look.wish.take() {
-            // A person's wish that cannot be granted is no reason to stop.
-            return match self.compact_as_wished(&look, &wish).await? {
-                Room::Full(_) => Ok(Room::Enough),
-                room => Ok(room),
-            };
+            return self.grant(&look, &wish).await;
         }
         let budget = self.measure(&look);
         let usable = match (overflowed, budget.usable) {
@@ -99,7 +96,10 @@ impl Maker<'_> {
             Pruned::Nothing => (budget, look),
             Pruned::Enough => return Ok(Room::Enough),
             Pruned::Some => {
-                let look = self.link.look(turn).await?;
+                let mut look = self.link.look(turn).await?;
+                if let Some(wish) = look.wish.take() {
+                    return self.grant(&look, &wish).await;
+                }
                 (self.measure(&look), look)
             }
         };
@@ -109,7 +109,7 @@ impl Maker<'_> {
         let squeeze = match state.in_a_row {
             0 => Squeeze::Usual,
             count if count < MOST_IN_A_ROW => Squeeze::Hard,
-            _ => return Ok(Room::Full(no_progress(&budget))),
+            _ => return Ok(Room::Full(said_too(no_progress(&budget), overflow))),
         };
         state.in_a_row += 1;
         let reason = if overflowed { CompactionReason::Overflow } else { CompactionReason::Threshold };
@@ -118,6 +118,15 @@ impl Maker<'_> {
         match room {
             // It was only the reserve for a long answer: whether it is enough is for the provider to say.
             Room::Full(_) if fits => Ok(Room::Enough),
+            Room::Full(message) => Ok(Room::Full(said_too(message, overflow))),
+            room => Ok(room),
+        }
+    }
+
+    /// Grants a person's wish during a turn. That it cannot be granted is no reason to stop.
+    async fn grant(&self, look: &Look, wish: &Wish) -> Result<Room, Stopped> {
+        match self.compact_as_wished(look, wish).await? {
+            Room::Full(_) => Ok(Room::Enough),
             room => Ok(room),
         }
     }
@@ -290,6 +299,14 @@ fn too_little(budget: &Budget) -> String {
          model with a larger window, fewer tools, or start a new session",
         figures(budget)
     )
+}
+
+/// With the provider's words, if it said something.
+fn said_too(message: String, overflow: Option<String>) -> String {
+    match overflow {
+        Some(words) => format!("{message}; the provider said: {words}"),
+        None => message,
+    }
 }
 
 fn figures(budget: &Budget) -> String {

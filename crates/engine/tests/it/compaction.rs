@@ -178,7 +178,8 @@ async fn a_conversation_that_never_fits_stops_with_the_reason() {
     let transcript = stage.run("go").await;
     let (stop, message) = transcript.stop.unwrap();
     assert_eq!(stop, StopReason::ModelError);
-    assert!(message.unwrap().contains("does not fit the model's window"));
+    let message = message.unwrap();
+    assert!(message.contains("fit the model's window") && message.contains("is 10 tokens"), "{message}");
     assert!(stage.server.requests().len() < 20, "{}", stage.server.requests().len());
 }
 
