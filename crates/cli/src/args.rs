@@ -178,6 +178,30 @@ pub enum Command {
     Audit(AuditArguments),
     /// Run a recorded session again, without a network, and say where it goes another way
     Replay(ReplayArguments),
+    /// Show the system prompt, as it is sent
+    #[command(subcommand)]
+    Prompt(PromptCommand),
+    /// Show what is sent with every request, and why
+    #[command(subcommand)]
+    Context(ContextCommand),
+}
+
+/// What can be asked about the system prompt.
+#[derive(Debug, Subcommand)]
+pub enum PromptCommand {
+    /// Print the system prompt of a session that begins here
+    Show,
+}
+
+/// What can be asked about what a model is sent.
+#[derive(Debug, Subcommand)]
+pub enum ContextCommand {
+    /// List every part that is sent with every request of a session that begins here, with its tokens
+    Show {
+        /// As JSON, with the texts
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 /// What can be asked about the sandbox.

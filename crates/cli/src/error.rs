@@ -105,6 +105,7 @@ impl From<ServiceError> for CommandError {
             ServiceError::Invalid { .. } => Self::usage(text),
             ServiceError::NotOpen { .. }
             | ServiceError::UnknownAsk { .. }
+            | ServiceError::NotQueued { .. }
             | ServiceError::Model { .. }
             | ServiceError::Store { .. }
             | ServiceError::Unreachable { .. } => Self::failure(text),

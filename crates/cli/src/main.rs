@@ -4,7 +4,7 @@
 //! the crates together; everything else reaches the engine through
 //! `protocol::Service`. [`headless`] is one turn without a person at it, with
 //! [`streams`], [`signals`] and [`prompt`] as its ways in and out;
-//! [`run_command`], [`sessions`], [`config_command`], [`models_command`],
+//! [`run_command`], [`sessions`], [`config_command`], [`models_command`], [`context_command`],
 //! [`permission_command`], [`sandbox_command`], [`doctor_command`],
 //! [`audit_command`], [`auth_command`], [`replay_command`] and [`demo`] are the
 //! commands; [`error`], [`exit`], [`terminal`],
@@ -17,6 +17,7 @@ mod args;
 mod audit_command;
 mod auth_command;
 mod config_command;
+mod context_command;
 mod demo;
 mod doctor_command;
 mod error;
@@ -41,7 +42,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
-use args::{Arguments, Command, RunArguments};
+use args::{Arguments, Command, ContextCommand, PromptCommand, RunArguments};
 use error::CommandError;
 use exit::Exit;
 use terminal::Target;
@@ -108,6 +109,10 @@ fn dispatch(arguments: Arguments) -> Result<Exit, CommandError> {
             let done = runtime.block_on(models_command::execute(&setup, &arguments));
             runtime.shutdown_background();
             done.map(|()| Exit::Success)
+        }
+        Command::Prompt(PromptCommand::Show) => context_command::prompt(&shared).map(|()| Exit::Success),
+        Command::Context(ContextCommand::Show { json }) => {
+            context_command::show(&shared, json).map(|()| Exit::Success)
         }
         Command::Permission(command) => permission_command::execute(&shared, command),
         Command::Doctor => doctor_command::execute(&shared),

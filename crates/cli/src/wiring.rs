@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rein_config::{Durability, Environment, Flag, LoadRequest, Loaded, MANAGED_FILE, Source};
-use rein_engine::{Commands, Engine, EngineOptions, EngineSettings, FileSystemPaths};
+use rein_engine::{Commands, Engine, EngineOptions, EngineSettings, FileSystemPaths, PromptPart};
 use rein_http::{CancellationToken, Client, ClientOptions, ProxyMode, Recorder};
 use rein_llm::retry::Patience;
 use rein_llm::{Catalog, ErrorKind, ModelError, ModelInfo, Models, ModelsOptions, Prices, ProviderConfig};
@@ -119,6 +119,14 @@ impl Setup {
         let models = self.models(Catalog::empty())?;
         let store = self.store().await?;
         Ok(Engine::new(self.options(store, models)))
+    }
+
+    /// Everything that is sent with every request of a session that begins here.
+    pub async fn prompt_parts(&mut self) -> Result<Vec<PromptPart>, CommandError> {
+        let models = self.models(Catalog::empty())?;
+        let store = self.store().await?;
+        let engine = Engine::new(self.options(store, models));
+        Ok(engine.prompt_parts(self.directory()))
     }
 
     /// An engine that runs turns, and the model to open a session with: the one

@@ -9,7 +9,8 @@
 //! Layout: `service` finds and opens sessions; `session` is the actor with its
 //! journal, its gatekeeper and the link to it; `turn` and `step` are the loop;
 //! `assembler` demultiplexes a stream; `dispatch` takes a call through intent,
-//! gate, run, bound and record; `context` and `prompt` make what is sent;
+//! gate, run, bound and record; `context` and `prompt` make what is sent, and
+//! `room` makes it fit; `instructions` finds the files that it begins with;
 //! `hub` serves subscribers; `paths` follows links; `doom`, `recover` and `remember` are what they say.
 
 mod assembler;
@@ -18,12 +19,14 @@ mod context;
 mod dispatch;
 mod doom;
 mod hub;
+mod instructions;
 mod options;
 mod paths;
 mod pictures;
 mod prompt;
 mod recover;
 mod remember;
+mod room;
 mod scratch;
 mod service;
 mod session;
@@ -33,5 +36,6 @@ mod turn;
 pub use confinement::{Commands, JailSettings};
 pub use options::{EngineOptions, EngineSettings};
 pub use paths::FileSystemPaths;
+pub use prompt::{PromptPart, PromptSection};
 pub use rein_permission::Presence;
 pub use service::Engine;

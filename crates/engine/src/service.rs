@@ -4,18 +4,19 @@
 //! actor's business.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use rein_protocol::transcript::{Liveness, Transcript};
 use rein_protocol::{
-    EventStream, OpenSession, Prompt, Reply, Seq, Service, ServiceError, SessionChange, SessionFilter,
-    SessionId, SessionInfo, SessionState, Snapshot, Timestamp, TurnId,
+    Content, EntryId, EventStream, OpenSession, Prompt, Reply, Seq, Service, ServiceError, SessionChange,
+    SessionFilter, SessionId, SessionInfo, SessionState, Snapshot, Timestamp, TurnId,
 };
 use rein_store::{NewSession, SessionQuery, SessionRecord, Store, StoreError};
 
 use crate::options::EngineOptions;
+use crate::prompt::{PromptPart, PromptSection};
 use crate::session::{self, Handle, Opening};
 use crate::turn::describe;
 
@@ -45,6 +46,22 @@ impl Engine {
             sessions: Mutex::new(HashMap::new()),
             opening: tokio::sync::Mutex::new(()),
         })
+    }
+
+    /// Everything that is sent with every request of a session that begins now, and why.
+    #[must_use]
+    pub fn prompt_parts(&self, workspace: &Path) -> Vec<PromptPart> {
+        let mut parts = session::prompt_parts(&self.parts.options, workspace, Timestamp::now());
+        for tool in self.parts.tools.specs() {
+            let text = format!("{}\n{}\n{}", tool.name, tool.description, tool.input_schema);
+            parts.push(PromptPart::new(
+                PromptSection::Tools,
+                &tool.name,
+                "a tool that the model may call",
+                text,
+            ));
+        }
+        parts
     }
 
     fn store(&self) -> &Store {
@@ -179,6 +196,19 @@ impl Service for Engine {
         self.handle(session)?.change(change).await
     }
 
+    async fn requeue(
+        &self,
+        session: &SessionId,
+        queued: &EntryId,
+        content: Option<Vec<Content>>,
+    ) -> Result<(), ServiceError> {
+        self.handle(session)?.requeue(queued.clone(), content).await
+    }
+
+    async fn compact(&self, session: &SessionId, focus: Option<String>) -> Result<(), ServiceError> {
+        self.handle(session)?.compact(focus).await
+    }
+
     async fn list(&self, filter: SessionFilter) -> Result<Vec<SessionInfo>, ServiceError> {
         let query = SessionQuery { workspace: filter.workspace, limit: filter.limit };
         let records = self.store().sessions(query).await.map_err(store_error)?;
@@ -205,6 +235,7 @@ impl Service for Engine {
             seq: transcript.seq,
             usage: transcript.usage,
             cost: transcript.cost,
+            context: None,
         })
     }
 

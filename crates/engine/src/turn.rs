@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::doom::DoomGuard;
 use crate::options::EngineSettings;
+use crate::room::{Maker, Room, RoomState};
 use crate::session::link::{AfterTurn, Link, Stopped};
 use crate::step::{StepEnd, run_step};
 
@@ -48,6 +49,8 @@ pub(crate) struct Turn {
     pub(crate) failures: u32,
     /// Who comes next when the model cannot answer.
     pub(crate) chain: Option<FallbackChain>,
+    /// How it stands with the model's window.
+    pub(crate) room: RoomState,
 }
 
 /// What to do after a step.
@@ -70,10 +73,14 @@ impl Turn {
             next = match next {
                 Next::Again if self.cancel.is_cancelled() => Next::End(StopReason::Interrupted, None),
                 Next::Again if self.at_limit() => Next::End(StopReason::MaxSteps, Some(self.limit_message())),
-                Next::Again => {
-                    let end = run_step(&mut self).await?;
-                    self.after_step(end).await?
-                }
+                Next::Again => match self.make_room().await? {
+                    Room::Enough => {
+                        let end = run_step(&mut self).await?;
+                        self.after_step(end).await?
+                    }
+                    Room::Interrupted => Next::End(StopReason::Interrupted, None),
+                    Room::Full(message) => Next::End(StopReason::ModelError, Some(message)),
+                },
                 Next::End(stop, message) => match self.link.end_turn(&self.id, stop, message).await? {
                     AfterTurn::Over => return Ok(()),
                     AfterTurn::GoOn => Next::Again,
@@ -89,6 +96,11 @@ impl Turn {
             tracing::error!(%turn, "a turn panicked");
         }
         link.turn_gone(turn).await;
+    }
+
+    async fn make_room(&mut self) -> Result<Room, Stopped> {
+        let maker = Maker { link: &self.link, bench: &self.bench, cancel: &self.cancel };
+        maker.before_step(&self.id, &mut self.room).await
     }
 
     fn at_limit(&self) -> bool {
@@ -107,15 +119,20 @@ impl Turn {
     async fn after_step(&mut self, end: StepEnd) -> Result<Next, Stopped> {
         match end {
             StepEnd::Interrupted => Ok(Next::End(StopReason::Interrupted, None)),
+            StepEnd::GaveUp { error } if error.kind == ErrorKind::Overflow => Ok(self.after_overflow(&error)),
             StepEnd::GaveUp { error } => self.give_up(error).await,
             StepEnd::Failed { error, calls } => {
                 if let Some(next) = calls.and_then(|calls| self.after_calls(calls)) {
                     return Ok(next);
                 }
+                if error.kind == ErrorKind::Overflow {
+                    return Ok(self.after_overflow(&error));
+                }
                 self.after_failure(error).await
             }
             StepEnd::Answered { finish, calls, empty } => {
                 self.failures = 0;
+                self.room.answered();
                 if let Some(calls) = calls {
                     return Ok(self.after_calls(calls).unwrap_or(Next::Again));
                 }
@@ -140,6 +157,13 @@ impl Turn {
             }
             CallsEnd::DoomLoop(text) => Some(Next::End(StopReason::DoomLoop, Some(text))),
         }
+    }
+
+    /// What was sent does not fit: room is made before the next step.
+    fn after_overflow(&mut self, error: &ModelError) -> Next {
+        self.room.overflowed(error.to_string());
+        self.lost += 1;
+        Next::Again
     }
 
     /// A step failed after it had said something, so that it cannot simply be tried again.

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ask::Ask;
+use crate::compaction::{Compaction, PrunedResult};
 use crate::display::Display;
 use crate::id::{ArtifactId, AskId, CallId, EntryId, PartId, Seq, SessionId, Timestamp, TurnId};
 use crate::intent::{Intent, Mode};
@@ -139,6 +140,24 @@ pub enum EntryBody {
     Recovered {
         /// What was found open and how it was closed, for the person.
         message: String,
+    },
+    /// A message that waits was changed or taken back.
+    QueueChanged {
+        /// The entry with which it was queued.
+        queued: EntryId,
+        /// What it says now. Absent: it is taken back.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        content: Option<Vec<Content>>,
+    },
+    /// From here on models are sent a marker in place of some results.
+    Pruned {
+        /// Which results, and the markers.
+        results: Vec<PrunedResult>,
+    },
+    /// From here on models are sent a summary in place of the earlier part of the conversation.
+    Compacted {
+        /// What stands for what.
+        compaction: Box<Compaction>,
     },
 }
 

@@ -10,11 +10,12 @@
 //! [`intent`] is what a tool would do; [`job`] is a command in the background;
 //! [`ask`] is a question to a person and the answer, and [`question`] what the
 //! model asks; [`display`] is how a call is shown; [`usage`] counts tokens;
-//! [`todo`] is what the agent means to do;
+//! [`todo`] is what the agent means to do; [`compaction`] makes room in a window;
 //! [`transcript`] folds entries and events into what a face shows; [`service`]
 //! is the door.
 
 pub mod ask;
+pub mod compaction;
 pub mod display;
 pub mod entry;
 pub mod event;
@@ -30,6 +31,10 @@ pub mod transcript;
 pub mod usage;
 
 pub use ask::{Answer, Ask, AskItem, Grant, Reply, Scope};
+pub use compaction::{
+    Carried, CarriedWords, Compaction, CompactionReason, ContextUse, PrunedResult, SummarySource, Touch,
+    TouchedFile,
+};
 pub use display::{Block, Display};
 pub use entry::{
     CallResult, CallStatus, Decider, Decision, Delivery, Entry, EntryBody, Finish, StopReason, Verdict,

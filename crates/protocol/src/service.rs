@@ -12,9 +12,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ask::{Ask, Reply};
+use crate::compaction::ContextUse;
 use crate::entry::{Delivery, Entry};
 use crate::event::{Event, SessionState};
-use crate::id::{AskId, Seq, SessionId, Timestamp, TurnId};
+use crate::id::{AskId, EntryId, Seq, SessionId, Timestamp, TurnId};
 use crate::intent::Mode;
 use crate::job::JobInfo;
 use crate::message::{Content, ModelRef};
@@ -55,6 +56,24 @@ pub trait Service: Send + Sync {
 
     /// Changes the model or the mode from the next step on.
     async fn change(&self, session: &SessionId, change: SessionChange) -> Result<(), ServiceError>;
+
+    /// Changes what a message that waits says, or takes it back if `content` is
+    /// absent. One that has been delivered in the meantime is an error.
+    async fn requeue(
+        &self,
+        session: &SessionId,
+        queued: &EntryId,
+        content: Option<Vec<Content>>,
+    ) -> Result<(), ServiceError>;
+
+    /// Makes room in the model's window: what was said so far is replaced by a
+    /// summary, with a view to `focus` if there is one. Returns once that is
+    /// under way, or, while a turn is, once it is settled that it happens
+    /// before the turn's next step. An [`EntryBody::Compacted`] says when it is
+    /// done; an interrupt leaves everything as it was.
+    ///
+    /// [`EntryBody::Compacted`]: crate::entry::EntryBody::Compacted
+    async fn compact(&self, session: &SessionId, focus: Option<String>) -> Result<(), ServiceError>;
 
     /// The sessions in the store, the last used first.
     async fn list(&self, filter: SessionFilter) -> Result<Vec<SessionInfo>, ServiceError>;
@@ -180,6 +199,9 @@ pub struct Snapshot {
     pub usage: Usage,
     /// All money so far.
     pub cost: Cost,
+    /// How full the model's window is, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<ContextUse>,
 }
 
 /// Why the engine did not do what was asked.
@@ -211,6 +233,12 @@ pub enum ServiceError {
     UnknownAsk {
         /// The ask replied to.
         ask: AskId,
+    },
+    /// The message does not wait any more, or never did.
+    #[error("message {queued} is not waiting: it has been delivered or taken back")]
+    NotQueued {
+        /// The entry with which it was queued.
+        queued: EntryId,
     },
     /// The request makes no sense.
     #[error("{message}")]

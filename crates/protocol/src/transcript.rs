@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 
 use crate::ask::Ask;
+use crate::compaction::Compaction;
 use crate::entry::{CallResult, Decision, Delivery, Entry, EntryBody, Finish, StopReason};
 use crate::event::{Event, EventBody, PartKind, SessionState};
 use crate::id::{CallId, EntryId, PartId, Seq, Timestamp, TurnId};
@@ -85,6 +86,8 @@ pub enum Item {
         /// What was done.
         message: String,
     },
+    /// From here on models are sent a summary of what is above. What is above stays as it was.
+    Compacted(Box<Compaction>),
 }
 
 /// A call, from its proposal to its result.
@@ -306,6 +309,21 @@ impl Transcript {
                 // Nobody waits any more for what the dead process had asked.
                 self.asks.clear();
                 self.items.push(Item::Recovered { message: message.clone() });
+            }
+            EntryBody::QueueChanged { queued, content: Some(content) } => {
+                for message in self.queue.iter_mut().filter(|message| message.entry == *queued) {
+                    message.content.clone_from(content);
+                }
+            }
+            EntryBody::QueueChanged { queued, content: None } => {
+                self.queue.retain(|message| message.entry != *queued);
+            }
+            // What a person sees of a call stays as it was.
+            EntryBody::Pruned { .. } => {}
+            EntryBody::Compacted { compaction } => {
+                self.usage += compaction.usage.unwrap_or_default();
+                self.cost += compaction.cost;
+                self.items.push(Item::Compacted(compaction.clone()));
             }
         }
     }

@@ -169,6 +169,9 @@ pub(crate) fn kind(body: &EntryBody) -> &'static str {
         EntryBody::ModelChanged { .. } => "model_changed",
         EntryBody::ModeChanged { .. } => "mode_changed",
         EntryBody::Recovered { .. } => "recovered",
+        EntryBody::QueueChanged { .. } => "queue_changed",
+        EntryBody::Pruned { .. } => "pruned",
+        EntryBody::Compacted { .. } => "compacted",
     }
 }
 

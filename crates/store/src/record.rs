@@ -111,7 +111,10 @@ impl SessionRecord {
             | EntryBody::Decided { .. }
             | EntryBody::CallStarted { .. }
             | EntryBody::CallEnded { .. }
-            | EntryBody::Recovered { .. } => {}
+            | EntryBody::Recovered { .. }
+            | EntryBody::QueueChanged { .. }
+            | EntryBody::Pruned { .. }
+            | EntryBody::Compacted { .. } => {}
         }
     }
 }

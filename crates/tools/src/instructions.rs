@@ -39,6 +39,11 @@ impl Instructions {
         Self { attached: Mutex::new(paths.into_iter().collect()) }
     }
 
+    /// Has all of them shown again, because the conversation no longer has them.
+    pub fn forget(&self) {
+        self.attached.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     /// Those that belong to what is at a resolved path and have not been shown, the outermost first.
     pub(crate) fn pending(&self, of: &Path, scene: &Scene) -> Vec<PathBuf> {
         let root = path::followed(&scene.workspace);

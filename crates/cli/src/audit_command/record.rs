@@ -89,7 +89,10 @@ impl Calls {
             | EntryBody::Part { .. }
             | EntryBody::StepEnded { .. }
             | EntryBody::TurnEnded { .. }
-            | EntryBody::ModelChanged { .. } => return None,
+            | EntryBody::ModelChanged { .. }
+            | EntryBody::QueueChanged { .. }
+            | EntryBody::Pruned { .. }
+            | EntryBody::Compacted { .. } => return None,
         };
         let tool = match &entry.body {
             // Nothing more comes about this call.

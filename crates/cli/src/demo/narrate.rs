@@ -122,7 +122,10 @@ impl Narrator {
             | EntryBody::TurnEnded { .. }
             | EntryBody::ModelChanged { .. }
             | EntryBody::ModeChanged { .. }
-            | EntryBody::Recovered { .. } => {}
+            | EntryBody::Recovered { .. }
+            | EntryBody::QueueChanged { .. }
+            | EntryBody::Pruned { .. }
+            | EntryBody::Compacted { .. } => {}
         }
     }
 

@@ -78,7 +78,11 @@ fn was_refused(item: &Item) -> bool {
             | CallStatus::NotRun
             | CallStatus::Unknown => false,
         }),
-        Item::User { .. } | Item::Said { .. } | Item::Ended { .. } | Item::Recovered { .. } => false,
+        Item::User { .. }
+        | Item::Said { .. }
+        | Item::Ended { .. }
+        | Item::Recovered { .. }
+        | Item::Compacted(_) => false,
     }
 }
 

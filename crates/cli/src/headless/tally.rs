@@ -171,12 +171,18 @@ impl Tally {
             EntryBody::TurnEnded { turn, stop, message } if *turn == self.turn => {
                 self.ended = Some((*stop, message.clone()));
             }
+            EntryBody::Compacted { compaction } => {
+                self.usage += compaction.usage.unwrap_or_default();
+                self.cost += compaction.cost;
+            }
             EntryBody::TurnEnded { .. }
             | EntryBody::Queued { .. }
             | EntryBody::Asked { .. }
             | EntryBody::ModelChanged { .. }
             | EntryBody::ModeChanged { .. }
-            | EntryBody::Recovered { .. } => {}
+            | EntryBody::Recovered { .. }
+            | EntryBody::QueueChanged { .. }
+            | EntryBody::Pruned { .. } => {}
         }
     }
 

@@ -112,6 +112,11 @@ impl Text {
                 let line = self.ink.dim(&format!("· {}", one_line(message, WIDTH)));
                 self.activity(&line, to);
             }
+            EntryBody::Compacted { compaction } => {
+                let (before, after) = (compaction.tokens_before, compaction.tokens_after);
+                let line = self.ink.dim(&format!("· conversation compacted: {before} tokens, now {after}"));
+                self.activity(&line, to);
+            }
             EntryBody::StepEnded { finish, .. } => {
                 self.cut = breaks_off(finish) && self.current.is_some();
             }
@@ -125,7 +130,9 @@ impl Text {
             | EntryBody::Decided { .. }
             | EntryBody::TurnEnded { .. }
             | EntryBody::ModelChanged { .. }
-            | EntryBody::ModeChanged { .. } => {}
+            | EntryBody::ModeChanged { .. }
+            | EntryBody::QueueChanged { .. }
+            | EntryBody::Pruned { .. } => {}
         }
     }
 

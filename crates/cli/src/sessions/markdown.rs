@@ -36,6 +36,13 @@ fn write_item(item: &Item, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "\n*The turn ended ({}){message}*", stop.name())
         }
         Item::Recovered { message } => writeln!(out, "\n*{message}*"),
+        Item::Compacted(compaction) => {
+            writeln!(
+                out,
+                "\n---\n\n*Compacted: from here on the model is sent this in place of what is above.*"
+            )?;
+            writeln!(out, "\n{}\n\n---", compaction.summary.trim())
+        }
     }
 }
 

@@ -78,6 +78,10 @@ fn write_item(item: &Item, ink: Ink, out: &mut dyn Write) -> io::Result<()> {
         Item::Recovered { message } => {
             writeln!(out, "\n{}", ink.yellow(&format!("[{}]", one_line(message, 300))))
         }
+        Item::Compacted(compaction) => {
+            let (before, after) = (compaction.tokens_before, compaction.tokens_after);
+            writeln!(out, "\n{}", ink.dim(&format!("── compacted: {before} tokens, now {after} ──")))
+        }
     }
 }
 

@@ -6,6 +6,7 @@ mod answers;
 mod auth;
 mod basics;
 mod config;
+mod context;
 mod crash_proof;
 mod demo;
 mod hostile;

@@ -3,7 +3,25 @@
 //! The messages of one branch are always a valid conversation: an answer, then
 //! the results of its calls in the order of the calls, then what the person
 //! said. The same entries give the same messages, byte for byte, and a longer
-//! branch only adds to the end, so that a provider's cache holds.
+//! branch only adds to the end, so that a provider's cache holds. Two kinds of
+//! entries are the exception, and say so: a prune replaces results by markers,
+//! a compaction replaces the beginning by a record of it.
+//!
+//! `view` is what of a branch is sent; `size` and `budget` say how much that is
+//! and how much it may be; `prune`, `plan` and `carry` decide what makes room;
+//! `render`, `digest` and `summary` are the words for it.
+
+#[cfg(test)]
+mod branch;
+pub(crate) mod budget;
+mod carry;
+pub(crate) mod digest;
+pub(crate) mod plan;
+pub(crate) mod prune;
+mod render;
+pub(crate) mod size;
+pub(crate) mod summary;
+pub(crate) mod view;
 
 use std::collections::HashMap;
 
@@ -12,6 +30,8 @@ use rein_protocol::{
     CallId, CallResult, Content, Delivery, Entry, EntryBody, Finish, Message, ModelRef, ToolCall,
 };
 
+use view::View;
+
 const INTERRUPTED: &str = "[The user interrupted you here.]";
 const CUT_OFF: &str = "[Your answer was cut off by a lost connection.]";
 const GO_ON: &str = "[Your answer was cut off by a lost connection. Go on from where it stopped.]";
@@ -19,15 +39,23 @@ const STEER_BEFORE: &str = "[The user sent this while you were working. Take it 
 
 /// The conversation of a branch.
 pub(crate) fn messages<'a>(branch: impl IntoIterator<Item = &'a Entry>) -> Vec<Message> {
-    let mut builder = Builder::default();
-    for entry in branch {
+    let branch: Vec<&Entry> = branch.into_iter().collect();
+    let View { compaction, kept, pruned, .. } = View::of(&branch);
+    let mut builder = Builder { pruned, ..Builder::default() };
+    if let Some(compaction) = compaction {
+        let content = vec![Content::text(render::preface(compaction))];
+        builder.messages.push(Message::User { content });
+    }
+    for entry in kept {
         builder.entry(entry);
     }
     builder.finish()
 }
 
 #[derive(Default)]
-struct Builder {
+struct Builder<'a> {
+    /// Results that are left out, with what is said in their place.
+    pruned: HashMap<&'a CallId, &'a str>,
     messages: Vec<Message>,
     answer: Option<Answer>,
     results: HashMap<CallId, CallResult>,
@@ -57,7 +85,7 @@ impl Answer {
     }
 }
 
-impl Builder {
+impl Builder<'_> {
     fn entry(&mut self, entry: &Entry) {
         match &entry.body {
             EntryBody::User { content, delivery, .. } => self.user(content, *delivery),
@@ -82,7 +110,10 @@ impl Builder {
             | EntryBody::TurnEnded { .. }
             | EntryBody::ModelChanged { .. }
             | EntryBody::ModeChanged { .. }
-            | EntryBody::Recovered { .. } => {}
+            | EntryBody::Recovered { .. }
+            | EntryBody::QueueChanged { .. }
+            | EntryBody::Pruned { .. }
+            | EntryBody::Compacted { .. } => {}
         }
     }
 
@@ -133,7 +164,10 @@ impl Builder {
             call: call.id.clone(),
             wire_id: call.wire_id.clone(),
             tool: call.tool.clone(),
-            content: result.content.clone(),
+            content: match self.pruned.get(&call.id) {
+                Some(marker) => vec![Content::text(*marker)],
+                None => result.content.clone(),
+            },
             is_error: result.status.is_error(),
         })
     }
@@ -156,5 +190,7 @@ impl Builder {
     }
 }
 
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod tests;

@@ -1,78 +1,10 @@
 //! The conversation that a branch gives.
 
+use rein_protocol::CallStatus;
 use rein_protocol::message::AssistantPart;
-use rein_protocol::{
-    CallResult, CallStatus, Cost, Display, EntryId, PartId, Seq, SessionId, Timestamp, ToolInput, TurnId,
-};
 
+use super::branch::{Branch, call, model, words};
 use super::*;
-
-struct Branch {
-    turn: TurnId,
-    entries: Vec<Entry>,
-}
-
-impl Branch {
-    fn new() -> Self {
-        Self { turn: TurnId::new(), entries: Vec::new() }
-    }
-
-    fn add(&mut self, body: EntryBody) -> &mut Self {
-        self.entries.push(Entry {
-            id: EntryId::new(),
-            session: SessionId::new(),
-            parent: None,
-            seq: Seq(self.entries.len() as u64 + 1),
-            at: Timestamp(0),
-            body,
-        });
-        self
-    }
-
-    fn user(&mut self, text: &str, delivery: Delivery) -> &mut Self {
-        let (turn, content) = (self.turn.clone(), vec![Content::text(text)]);
-        self.add(EntryBody::User { turn, content, delivery, queued: None })
-    }
-
-    fn step(&mut self) -> &mut Self {
-        let turn = self.turn.clone();
-        self.add(EntryBody::StepStarted { turn, step: 1, model: model() })
-    }
-
-    fn part(&mut self, body: AssistantPart) -> &mut Self {
-        let turn = self.turn.clone();
-        self.add(EntryBody::Part { turn, part: PartId::new(), body })
-    }
-
-    fn end(&mut self, finish: Finish) -> &mut Self {
-        let turn = self.turn.clone();
-        self.add(EntryBody::StepEnded { turn, step: 1, finish, usage: None, cost: Cost::Unknown })
-    }
-
-    fn result(&mut self, call: &ToolCall, text: &str, status: CallStatus) -> &mut Self {
-        let result = CallResult {
-            status,
-            content: vec![Content::text(text)],
-            display: Display::default(),
-            artifact: None,
-            duration_ms: 0,
-        };
-        self.add(EntryBody::CallEnded { call: call.id.clone(), result })
-    }
-}
-
-fn model() -> ModelRef {
-    "test/model".parse().unwrap()
-}
-
-fn words(text: &str) -> AssistantPart {
-    AssistantPart::Text { text: text.to_owned() }
-}
-
-fn call(wire_id: &str) -> ToolCall {
-    let input = ToolInput::parse("{}");
-    ToolCall { id: CallId::new(), wire_id: wire_id.to_owned(), tool: "read".to_owned(), input }
-}
 
 fn user(texts: &[&str]) -> Message {
     Message::User { content: texts.iter().map(|text| Content::text(*text)).collect() }

@@ -5,12 +5,14 @@
 //! a person. When the store fails, the session ends here: nothing may happen
 //! that cannot be recorded.
 
+mod room;
+
 use std::sync::Arc;
 
 use rein_protocol::transcript::{QueuedMessage, Transcript};
 use rein_protocol::{
     Content, Delivery, EntryBody, EventBody, ModelRef, Prompt, ServiceError, SessionChange, SessionId,
-    Snapshot, StopReason, ToolCall, TurnId,
+    StopReason, ToolCall, TurnId,
 };
 use rein_store::{Lease, StoreError};
 use tokio::sync::{mpsc, oneshot};
@@ -20,7 +22,7 @@ use super::Opening;
 use super::activity::Activity;
 use super::gatekeeper::{Gatekeeper, Settled, Verdict};
 use super::journal::Journal;
-use super::link::{AfterTurn, Answer, Gate, GateRequest, Link, Message, StepStart, Stopped};
+use super::link::{AfterTurn, Answer, Gate, GateRequest, Link, Message, StepStart, Stopped, Wish};
 use super::queue::Queue;
 use crate::doom::DoomGuard;
 use crate::hub::Hub;
@@ -40,6 +42,8 @@ pub(super) struct Actor {
     model: Option<ModelRef>,
     activity: Activity,
     queue: Queue,
+    /// A person wants room to be made.
+    wish: Option<Wish>,
     /// Those who wait for the session to be closed.
     closing: Option<Vec<Answer<()>>>,
     /// The store failed; nothing more is done.
@@ -78,6 +82,7 @@ impl Actor {
             model: opening.record.model,
             activity,
             queue: Queue::new(transcript.queue),
+            wish: None,
             closing: None,
             failed: false,
             _lease: opening.lease,
@@ -149,6 +154,16 @@ impl Actor {
                 Err(error) => reply_with(answer, Err(error)),
             },
             Message::Change { change, answer } => reply_with(answer, self.change(change).await),
+            Message::Requeue { queued, content, answer } => {
+                reply_with(answer, self.requeue(queued, content).await)
+            }
+            Message::Compact { wish, answer } => reply_with(answer, self.compact(wish)),
+            Message::CompactionOver { turn } => self.compaction_over(&turn).await,
+            Message::Look { turn, answer } => {
+                if let Ok(look) = self.look(&turn) {
+                    let _ = answer.send(look);
+                }
+            }
             Message::State { answer } => reply_with(answer, Ok(self.activity.state())),
             Message::Snapshot { answer } => reply_with(answer, self.snapshot().await),
             Message::Close { answer } => self.begin_closing(Some(answer)),
@@ -310,6 +325,7 @@ impl Actor {
             lost: 0,
             failures: 0,
             chain: None,
+            room: crate::room::RoomState::default(),
         };
         self.activity = Activity::Running { turn, steps, cancel };
         tokio::spawn(task.run_and_report(pending));
@@ -350,22 +366,6 @@ impl Actor {
             self.settle(settled).await;
         }
         Ok(())
-    }
-
-    async fn snapshot(&self) -> Result<Snapshot, ServiceError> {
-        let record = self.parts.options.store.session(&self.session).await.map_err(store_error)?;
-        let record = record.ok_or_else(|| ServiceError::UnknownSession { session: self.session.clone() })?;
-        let transcript = Transcript::of(self.journal.entries().iter().map(AsRef::as_ref));
-        Ok(Snapshot {
-            info: crate::service::info(record, self.activity.state()),
-            entries: self.journal.entries().iter().map(|entry| entry.as_ref().clone()).collect(),
-            asks: self.gatekeeper.pending(),
-            jobs: self.bench.scene.jobs.list(),
-            open: self.hub.open(),
-            seq: self.hub.last(),
-            usage: transcript.usage,
-            cost: transcript.cost,
-        })
     }
 
     fn begin_closing(&mut self, answer: Option<Answer<()>>) {

@@ -22,6 +22,7 @@ pub(super) fn workbench(
     session: &SessionId,
     workspace: &Path,
     transcript: &Transcript,
+    system: Vec<String>,
 ) -> Workbench {
     let options = &parts.options;
     let artifacts = ArtifactShelf::new(options.store.clone(), session.clone());
@@ -47,13 +48,12 @@ pub(super) fn workbench(
         jail: None,
         keep_variables: options.settings.keep_variables.clone().into(),
     };
-    let today = jiff::Zoned::now().strftime("%Y-%m-%d").to_string();
     Workbench {
         models: Arc::clone(&parts.models),
         tools: Arc::clone(&parts.tools),
         scene,
         settings: options.settings.clone(),
-        system: crate::prompt::system(workspace, &today),
+        system,
         artifacts,
         pictures: Pictures::new(options.store.clone()),
         jailer: jailer(options, workspace, &scratch, shell),

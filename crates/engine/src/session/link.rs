@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use rein_permission::Rights;
 use rein_protocol::{
-    CallId, Entry, EntryBody, EventBody, Intent, ModelRef, Prompt, Reply, Said, ServiceError, SessionChange,
-    SessionState, Snapshot, StopReason, TurnId,
+    CallId, Content, Entry, EntryBody, EntryId, EventBody, Intent, ModelRef, Prompt, Reply, Said,
+    ServiceError, SessionChange, SessionState, Snapshot, StopReason, TurnId,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -42,6 +42,15 @@ pub(crate) enum Message {
         change: SessionChange,
         answer: Answer<()>,
     },
+    Requeue {
+        queued: EntryId,
+        content: Option<Vec<Content>>,
+        answer: Answer<()>,
+    },
+    Compact {
+        wish: Wish,
+        answer: Answer<()>,
+    },
     State {
         answer: Answer<SessionState>,
     },
@@ -52,6 +61,10 @@ pub(crate) enum Message {
         answer: Answer<()>,
     },
     /// From a turn.
+    Look {
+        turn: TurnId,
+        answer: oneshot::Sender<Look>,
+    },
     BeginStep {
         turn: TurnId,
         answer: oneshot::Sender<StepStart>,
@@ -77,6 +90,10 @@ pub(crate) enum Message {
         message: Option<String>,
         answer: oneshot::Sender<AfterTurn>,
     },
+    /// A compaction outside of a turn is over.
+    CompactionOver {
+        turn: TurnId,
+    },
     /// The task of a turn is gone, whether it ended its turn or not.
     TurnGone {
         turn: TurnId,
@@ -91,6 +108,23 @@ pub(crate) struct StepStart {
     pub(crate) model: ModelRef,
     /// The number of the step.
     pub(crate) step: u32,
+}
+
+/// A person wants room to be made.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Wish {
+    /// What matters above all.
+    pub(crate) focus: Option<String>,
+}
+
+/// What there is before a step.
+pub(crate) struct Look {
+    /// The branch so far.
+    pub(crate) history: Vec<Arc<Entry>>,
+    /// Which model is going to be asked.
+    pub(crate) model: ModelRef,
+    /// Whether a person wants room to be made. Whoever looks grants it.
+    pub(crate) wish: Option<Wish>,
 }
 
 /// A call that wants to run.
@@ -154,6 +188,16 @@ impl Link {
 
     pub(crate) async fn begin_step(&self, turn: &TurnId) -> Result<StepStart, Stopped> {
         self.call(|answer| Message::BeginStep { turn: turn.clone(), answer }).await
+    }
+
+    /// What there is before a step, or for a compaction that takes the place of a turn.
+    pub(crate) async fn look(&self, turn: &TurnId) -> Result<Look, Stopped> {
+        self.call(|answer| Message::Look { turn: turn.clone(), answer }).await
+    }
+
+    pub(crate) async fn compaction_over(&self, turn: TurnId) {
+        // An actor that is gone needs no telling.
+        let _ = self.actor.send(Message::CompactionOver { turn }).await;
     }
 
     /// Makes entries durable, in order, all or none.

@@ -8,22 +8,25 @@ mod journal;
 pub(crate) mod link;
 mod queue;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use rein_protocol::transcript::Transcript;
 use rein_protocol::{
-    EventStream, Mode, ModelRef, Prompt, Reply, Seq, ServiceError, SessionChange, SessionId, SessionState,
-    Snapshot, TurnId,
+    Content, EntryId, EventStream, Mode, ModelRef, Prompt, Reply, Seq, ServiceError, SessionChange,
+    SessionId, SessionState, Snapshot, Timestamp, TurnId,
 };
 use rein_store::{Lease, SessionRecord, Store};
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::hub::Hub;
+use crate::options::EngineOptions;
+use crate::prompt::{PromptPart, PromptRequest};
 use crate::service::{Parts, store_error};
 use actor::Actor;
 use journal::Journal;
-use link::{Answer, Link, Message};
+use link::{Answer, Link, Message, Wish};
 
 /// How many messages may wait for the actor.
 const MAILBOX: usize = 256;
@@ -61,7 +64,9 @@ pub(crate) async fn open(parts: Arc<Parts>, opening: Opening) -> Result<Handle, 
     let recovery = crate::recover::on_opening(&transcript, journal.entries());
     journal.append(recovery).await.map_err(store_error)?;
 
-    let bench = Arc::new(bench::workbench(&parts, &session, &opening.workspace, &transcript));
+    let system =
+        crate::prompt::blocks(&prompt_parts(&parts.options, &opening.workspace, opening.record.created));
+    let bench = Arc::new(bench::workbench(&parts, &session, &opening.workspace, &transcript, system));
     let (sender, mailbox) = mpsc::channel(MAILBOX);
     let link = Link::new(sender);
     let abandoned = CancellationToken::new();
@@ -71,6 +76,13 @@ pub(crate) async fn open(parts: Arc<Parts>, opening: Opening) -> Result<Handle, 
     tokio::spawn(Actor::new(parts, opening, journal, hub, link, bench).run(mailbox, abandoned));
     handle.change(change).await?;
     Ok(handle)
+}
+
+/// What the system prompt of a session in a workspace is made of.
+pub(crate) fn prompt_parts(options: &EngineOptions, workspace: &Path, began: Timestamp) -> Vec<PromptPart> {
+    let may_read = gatekeeper::read_filter(options, workspace);
+    let config = options.directories.as_ref().map(|directories| directories.config.as_path());
+    crate::prompt::parts(&PromptRequest { workspace, config, began, may_read: &|path| may_read(path) })
 }
 
 impl Handle {
@@ -105,6 +117,18 @@ impl Handle {
 
     pub(crate) async fn change(&self, change: SessionChange) -> Result<(), ServiceError> {
         self.ask(|answer| Message::Change { change, answer }).await
+    }
+
+    pub(crate) async fn requeue(
+        &self,
+        queued: EntryId,
+        content: Option<Vec<Content>>,
+    ) -> Result<(), ServiceError> {
+        self.ask(|answer| Message::Requeue { queued, content, answer }).await
+    }
+
+    pub(crate) async fn compact(&self, focus: Option<String>) -> Result<(), ServiceError> {
+        self.ask(|answer| Message::Compact { wish: Wish { focus }, answer }).await
     }
 
     pub(crate) async fn state(&self) -> Result<SessionState, ServiceError> {

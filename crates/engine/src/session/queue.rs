@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use rein_protocol::transcript::QueuedMessage;
-use rein_protocol::{Delivery, EntryBody, StopReason, TurnId};
+use rein_protocol::{Content, Delivery, EntryBody, EntryId, StopReason, TurnId};
 
 /// The queue of a session.
 pub(super) struct Queue {
@@ -22,6 +22,33 @@ impl Queue {
 
     pub(super) fn push(&mut self, message: QueuedMessage) {
         self.waiting.push_back(message);
+    }
+
+    /// Whether a message still waits.
+    pub(super) fn holds(&self, queued: &EntryId) -> bool {
+        self.waiting.iter().any(|message| message.entry == *queued)
+    }
+
+    /// Has a message say something else, or nothing.
+    pub(super) fn change(&mut self, queued: &EntryId, content: Option<Vec<Content>>) {
+        match content {
+            Some(content) => {
+                let found = self.waiting.iter_mut().find(|message| message.entry == *queued);
+                if let Some(message) = found {
+                    message.content = content;
+                }
+            }
+            None => {
+                let gone = self.waiting.iter().position(|message| message.entry == *queued);
+                let gone = gone.and_then(|place| self.waiting.remove(place));
+                // The turn that was to begin with it begins with what else was said for it, or not at all.
+                let turn = gone.map(|message| message.turn);
+                if turn.is_some() && self.awaited == turn {
+                    let rest = self.waiting.iter().any(|message| Some(&message.turn) == turn.as_ref());
+                    self.awaited = self.awaited.take().filter(|_| rest);
+                }
+            }
+        }
     }
 
     /// Has this turn begin when the one under way is over, however that ends.

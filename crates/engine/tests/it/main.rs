@@ -3,10 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod calls;
+mod compaction;
 mod doom;
 mod gate;
 mod interrupt;
 mod outputs;
+mod prefixes;
 mod recovery;
 mod retries;
 mod review;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use rein_engine::{Engine, EngineOptions, EngineSettings, Presence};
-use rein_llm::{Catalog, Models, ProviderConfig, Wire};
+use rein_llm::{Catalog, ModelInfo, Models, ProviderConfig, Wire};
 use rein_permission::{Layer, LayerKind, Rule};
 use rein_protocol::transcript::{Item, Transcript};
 use rein_protocol::{
@@ -29,6 +29,8 @@ pub struct Setup {
     pub settings: EngineSettings,
     pub tools: Registry,
     pub after_commit: Option<CommitHook>,
+    /// Tokens that fit into the model's window, if that is known.
+    pub window: Option<u64>,
 }
 
 impl Default for Setup {
@@ -43,6 +45,7 @@ impl Default for Setup {
             settings,
             tools: Registry::builtin(),
             after_commit: None,
+            window: None,
         }
     }
 }
@@ -157,6 +160,7 @@ fn engine(project: &Project, server: &ModelServer, store: &Store, setup: &Setup)
         name: "test".to_owned(),
         wire: Some(Wire::OpenAiChat),
         base_url: Some(server.base_url()),
+        models: vec![ModelInfo { id: "model".to_owned(), context: setup.window, ..ModelInfo::default() }],
         ..ProviderConfig::default()
     };
     let catalog = Catalog::bundled().with_provider(provider).unwrap();
@@ -286,6 +290,9 @@ pub fn kinds(entries: &[Entry]) -> Vec<&'static str> {
             EntryBody::ModelChanged { .. } => "model_changed",
             EntryBody::ModeChanged { .. } => "mode_changed",
             EntryBody::Recovered { .. } => "recovered",
+            EntryBody::QueueChanged { .. } => "queue_changed",
+            EntryBody::Pruned { .. } => "pruned",
+            EntryBody::Compacted { .. } => "compacted",
         })
         .collect()
 }

@@ -1,6 +1,6 @@
 //! The loop: prompts, steps, queues and how turns end.
 
-use rein_protocol::{Cost, Delivery, Prompt, SessionState, StopReason, Usage};
+use rein_protocol::{Cost, Delivery, Prompt, ServiceError, SessionState, StopReason, Usage};
 use rein_testkit::{Project, Script, Turn};
 use serde_json::json;
 
@@ -193,4 +193,34 @@ async fn the_price_of_a_model_without_prices_is_unknown() {
     let snapshot = stage.service.get(&stage.session).await.unwrap();
     assert_eq!((snapshot.cost, snapshot.info.state), (Cost::Unknown, SessionState::Idle));
     assert_eq!(snapshot.info.title, "hi");
+}
+
+#[tokio::test]
+async fn a_message_that_waits_can_be_changed_and_taken_back() {
+    let script = Script::new()
+        .turn(Turn::text("o").gate("go").and_text("ne"))
+        .turn(Turn::text("two"))
+        .turn(Turn::text("never"));
+    let stage = Stage::new(script).await;
+    let mut run = stage.start("first").await;
+    stage.server.wait_for_gate("go").await;
+    for text in ["wrong", "unwanted"] {
+        let follow_up = Prompt { delivery: Delivery::FollowUp, ..Prompt::text(text) };
+        stage.service.prompt(&stage.session, follow_up).await.unwrap();
+    }
+    let queue = stage.transcript().await.queue;
+    let right = Some(vec![rein_protocol::Content::text("right")]);
+    stage.service.requeue(&stage.session, &queue[0].entry, right).await.unwrap();
+    stage.service.requeue(&stage.session, &queue[1].entry, None).await.unwrap();
+    let gone = stage.service.requeue(&stage.session, &queue[1].entry, None).await;
+    assert_eq!(gone, Err(ServiceError::NotQueued { queued: queue[1].entry.clone() }));
+    stage.server.open_gate("go");
+    run.finish().await;
+    let transcript = run.follow_to_end_of(&queue[0].turn).await;
+    assert_eq!((transcript.answer().as_str(), transcript.queue.len()), ("two", 0));
+    let requests = stage.server.requests();
+    assert_eq!(requests[1].last_user_text(), "right");
+    assert!(!requests[1].contains("unwanted"));
+    assert_eq!(stage.service.get(&stage.session).await.unwrap().info.state, SessionState::Idle);
+    assert_eq!(requests.len(), 2);
 }

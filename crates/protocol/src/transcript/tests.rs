@@ -258,3 +258,41 @@ fn events_keep_their_form_as_json() {
         (&"part_delta".into(), &2.into(), &"read".into())
     );
 }
+
+#[test]
+fn a_message_that_waits_is_changed_or_taken_back() {
+    let mut story = Story::new();
+    let mut queue = |text: &str| {
+        let (turn, content) = (story.turn.clone(), vec![Content::text(text)]);
+        story.entry(EntryBody::Queued { turn, content, delivery: Delivery::FollowUp })
+    };
+    let (first, second) = (queue("wrong"), queue("unwanted"));
+    let content = Some(vec![Content::text("right")]);
+    story.entry(EntryBody::QueueChanged { queued: first, content: content.clone() });
+    story.entry(EntryBody::QueueChanged { queued: second, content: None });
+    let waiting: Vec<Vec<Content>> =
+        story.replayed().queue.into_iter().map(|message| message.content).collect();
+    assert_eq!(waiting, Vec::from_iter(content));
+}
+
+#[test]
+fn a_compaction_is_shown_below_what_it_replaces_and_costs_something() {
+    let mut story = Story::new();
+    story.user("go");
+    // As little as an entry of it can say.
+    let body: EntryBody = serde_json::from_value(serde_json::json!({
+        "type": "compacted",
+        "compaction": {
+            "reason": "manual", "summary": "all of it", "source": {"type": "digest", "why": "a test"},
+            "tokens_before": 10, "tokens_after": 5, "usage": {"input": 7, "output": 1},
+            "cost": {"type": "known", "micro_usd": 3},
+        },
+    }))
+    .unwrap();
+    let EntryBody::Compacted { compaction } = body.clone() else { panic!("{body:?}") };
+    story.entry(body);
+    let transcript = story.replayed();
+    assert_eq!(transcript.items.len(), 2);
+    assert_eq!(transcript.items[1], Item::Compacted(compaction));
+    assert_eq!((transcript.usage.input, transcript.cost), (7, Cost::Known { micro_usd: 3 }));
+}

@@ -178,7 +178,10 @@ pub(super) fn entry_in_turn(body: EntryBody, here: &TurnId) -> EntryBody {
         | EntryBody::CallEnded { .. }
         | EntryBody::ModelChanged { .. }
         | EntryBody::ModeChanged { .. }
-        | EntryBody::Recovered { .. }) => other,
+        | EntryBody::Recovered { .. }
+        | EntryBody::QueueChanged { .. }
+        | EntryBody::Pruned { .. }
+        | EntryBody::Compacted { .. }) => other,
     }
 }
 

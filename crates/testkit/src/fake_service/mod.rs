@@ -27,7 +27,7 @@ use rein_protocol::service::{
     EventStream, OpenSession, Prompt, Service, ServiceError, SessionChange, SessionFilter, SessionInfo,
     Snapshot,
 };
-use rein_protocol::{Ask, Event, Reply, Seq, SessionId, TurnId};
+use rein_protocol::{Ask, Content, EntryId, Event, Reply, Seq, SessionId, TurnId};
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -248,6 +248,31 @@ impl Service for FakeService {
             state.called(FaceCall::Change { session: session.clone(), change: change.clone() })?;
             state.open_session(session)?.change(change);
             Ok(())
+        })
+    }
+
+    async fn requeue(
+        &self,
+        session: &SessionId,
+        queued: &EntryId,
+        content: Option<Vec<Content>>,
+    ) -> Result<(), ServiceError> {
+        self.inner.update(|state| {
+            let (session, queued) = (session.clone(), queued.clone());
+            let call = FaceCall::Requeue {
+                session: session.clone(),
+                queued: queued.clone(),
+                content: content.clone(),
+            };
+            state.called(call)?;
+            state.open_session(&session)?.requeue(queued, content)
+        })
+    }
+
+    async fn compact(&self, session: &SessionId, focus: Option<String>) -> Result<(), ServiceError> {
+        self.inner.update(|state| {
+            state.called(FaceCall::Compact { session: session.clone(), focus: focus.clone() })?;
+            state.open_session(session).map(|_| ())
         })
     }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use rein_protocol::service::{OpenSession, Prompt, ServiceError, SessionChange, SessionFilter};
-use rein_protocol::{Ask, EventBody, Reply, Seq, SessionId};
+use rein_protocol::{Ask, Content, EntryId, EventBody, Reply, Seq, SessionId};
 use tokio::sync::watch;
 
 use super::act::Act;
@@ -20,6 +20,8 @@ pub enum FaceCall {
     Interrupt { session: SessionId },
     Reply { session: SessionId, reply: Reply },
     Change { session: SessionId, change: SessionChange },
+    Requeue { session: SessionId, queued: EntryId, content: Option<Vec<Content>> },
+    Compact { session: SessionId, focus: Option<String> },
     List(SessionFilter),
     Get { session: SessionId },
     Subscribe { session: SessionId, after: Seq },
@@ -36,6 +38,8 @@ pub enum Operation {
     Interrupt,
     Reply,
     Change,
+    Requeue,
+    Compact,
     List,
     Get,
     Subscribe,
@@ -53,6 +57,8 @@ impl FaceCall {
             Self::Interrupt { .. } => Operation::Interrupt,
             Self::Reply { .. } => Operation::Reply,
             Self::Change { .. } => Operation::Change,
+            Self::Requeue { .. } => Operation::Requeue,
+            Self::Compact { .. } => Operation::Compact,
             Self::List(_) => Operation::List,
             Self::Get { .. } => Operation::Get,
             Self::Subscribe { .. } => Operation::Subscribe,

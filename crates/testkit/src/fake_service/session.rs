@@ -139,7 +139,20 @@ impl Session {
             seq: self.log.seq(),
             usage: self.log.transcript.usage,
             cost: self.log.transcript.cost,
+            context: None,
         }
+    }
+
+    pub(super) fn requeue(
+        &mut self,
+        queued: EntryId,
+        content: Option<Vec<Content>>,
+    ) -> Result<(), ServiceError> {
+        if !self.log.transcript.queue.iter().any(|message| message.entry == queued) {
+            return Err(ServiceError::NotQueued { queued });
+        }
+        self.log.append(EntryBody::QueueChanged { queued, content });
+        Ok(())
     }
 
     pub(super) fn prompt(&mut self, prompt: Prompt) -> TurnId {

@@ -66,6 +66,9 @@ pub fn words(events: &[Event]) -> Vec<&'static str> {
             EntryBody::ModelChanged { .. } => "model",
             EntryBody::ModeChanged { .. } => "mode",
             EntryBody::Recovered { .. } => "recovered",
+            EntryBody::QueueChanged { .. } => "queue changed",
+            EntryBody::Pruned { .. } => "pruned",
+            EntryBody::Compacted { .. } => "compacted",
         },
     };
     events.iter().map(word).collect()

@@ -1,0 +1,315 @@
+//! Making room in the model's window: before a step, after an overflow, or
+//! because a person wants it.
+//!
+//! What to do is planned by `context`; here it is done: results are left out
+//! first, then the conversation is compacted, and only the finished entry is
+//! recorded. Whoever interrupts before that changes nothing. Two compactions
+//! without an answer between them are the end: a third would not help.
+
+mod summarise;
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use rein_protocol::{Compaction, CompactionReason, Entry, EntryBody, ModelRef, Timestamp, TurnId};
+use tokio_util::sync::CancellationToken;
+
+use crate::context::budget::{self, Budget};
+use crate::context::plan::{Material, Plan, Squeeze, plan};
+use crate::context::prune::{self, PruneFigures};
+use crate::context::size::Size;
+use crate::context::view::View;
+use crate::session::link::{Link, Look, Stopped, Wish};
+use crate::turn::Workbench;
+use summarise::{Summarised, summarise};
+
+/// How often a conversation is compacted without an answer of the model between.
+const MOST_IN_A_ROW: u32 = 2;
+
+/// Whether the model can be asked.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Room {
+    Enough,
+    Interrupted,
+    /// There is no way to make room, in words for the person.
+    Full(String),
+}
+
+/// What a turn knows of the room it has.
+#[derive(Debug, Default)]
+pub(crate) struct RoomState {
+    /// Compactions since the model last answered.
+    in_a_row: u32,
+    /// The provider said, in these words, that the conversation does not fit.
+    overflow: Option<String>,
+}
+
+impl RoomState {
+    /// The model answered: what was sent did fit.
+    pub(crate) fn answered(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The provider said that what was sent does not fit.
+    pub(crate) fn overflowed(&mut self, words: String) {
+        self.overflow = Some(words);
+    }
+}
+
+/// Who makes room, and with what.
+pub(crate) struct Maker<'a> {
+    pub(crate) link: &'a Link,
+    pub(crate) bench: &'a Workbench,
+    pub(crate) cancel: &'a CancellationToken,
+}
+
+/// Why and how to compact.
+struct Order<'a> {
+    reason: CompactionReason,
+    focus: Option<&'a str>,
+    /// Tokens that may be used afterwards.
+    usable: u64,
+    squeeze: Squeeze,
+}
+
+impl Maker<'_> {
+    /// Makes room if that is necessary or wanted before the next step of a turn.
+    pub(crate) async fn before_step(&self, turn: &TurnId, state: &mut RoomState) -> Result<Room, Stopped> {
+        let mut look = self.link.look(turn).await?;
+        let overflow = state.overflow.take();
+        let overflowed = overflow.is_some();
+        if !overflowed && look.wish.is_none() && self.bench.models.limits(&look.model).context.is_none() {
+            return Ok(Room::Enough);
+        }
+        if let Some(wish) = look.wish.take() {
+            return self.grant(&look, &wish).await;
+        }
+        let budget = self.measure(&look);
+        let usable = match (overflowed, budget.usable) {
+            // What is known of the window is wrong, or what was counted.
+            (true, usable) => usable.unwrap_or(u64::MAX).min(budget.used / 4 * 3),
+            (false, usable) => usable.unwrap_or(u64::MAX),
+        };
+        let exceeded = overflowed || budget.is_exceeded();
+        let (budget, look) = match self.prune(&look, &budget, usable, exceeded).await? {
+            Pruned::Nothing => (budget, look),
+            Pruned::Enough => return Ok(Room::Enough),
+            Pruned::Some => {
+                let mut look = self.link.look(turn).await?;
+                if let Some(wish) = look.wish.take() {
+                    return self.grant(&look, &wish).await;
+                }
+                (self.measure(&look), look)
+            }
+        };
+        if !exceeded {
+            return Ok(Room::Enough);
+        }
+        let squeeze = match state.in_a_row {
+            0 => Squeeze::Usual,
+            count if count < MOST_IN_A_ROW => Squeeze::Hard,
+            _ => return Ok(Room::Full(said_too(no_progress(&budget), overflow))),
+        };
+        state.in_a_row += 1;
+        let reason = if overflowed { CompactionReason::Overflow } else { CompactionReason::Threshold };
+        let room = self.compact(&look, &budget, Order { reason, focus: None, usable, squeeze }).await?;
+        let fits = !overflowed && budget.window.is_some_and(|window| budget.used < window);
+        match room {
+            // It was only the reserve for a long answer: whether it is enough is for the provider to say.
+            Room::Full(_) if fits => Ok(Room::Enough),
+            Room::Full(message) => Ok(Room::Full(said_too(message, overflow))),
+            room => Ok(room),
+        }
+    }
+
+    /// Grants a person's wish during a turn. That it cannot be granted is no reason to stop.
+    async fn grant(&self, look: &Look, wish: &Wish) -> Result<Room, Stopped> {
+        match self.compact_as_wished(look, wish).await? {
+            Room::Full(_) => Ok(Room::Enough),
+            room => Ok(room),
+        }
+    }
+
+    /// Compacts because a person wants it, however much room there is.
+    async fn compact_as_wished(&self, look: &Look, wish: &Wish) -> Result<Room, Stopped> {
+        let budget = self.measure(look);
+        let usable = wished_usable(&budget);
+        let focus = wish.focus.as_deref();
+        let order = Order { reason: CompactionReason::Manual, focus, usable, squeeze: Squeeze::Usual };
+        self.compact(look, &budget, order).await
+    }
+
+    fn measure(&self, look: &Look) -> Budget {
+        measure(self.bench, &look.history, &look.model)
+    }
+
+    /// Leaves results out, if that is called for.
+    async fn prune(
+        &self,
+        look: &Look,
+        budget: &Budget,
+        usable: u64,
+        exceeded: bool,
+    ) -> Result<Pruned, Stopped> {
+        if !exceeded && budget.used < usable / 2 {
+            return Ok(Pruned::Nothing);
+        }
+        let branch: Vec<&Entry> = look.history.iter().map(AsRef::as_ref).collect();
+        let figures = PruneFigures::for_usable(Some(usable));
+        let Some(prune) = prune::plan(&View::of(&branch), figures, budget.ruler) else {
+            return Ok(Pruned::Nothing);
+        };
+        let last_step = branch.iter().rev().find_map(|entry| match &entry.body {
+            EntryBody::StepEnded { .. } => Some(entry.at),
+            _ => None,
+        });
+        if !exceeded && !prune.pays_off(last_step, Timestamp::now()) {
+            return Ok(Pruned::Nothing);
+        }
+        let left = budget.used.saturating_sub(prune.saved);
+        self.link.record(vec![EntryBody::Pruned { results: prune.results }]).await?;
+        // With less to spare there would be no room for long.
+        Ok(if left < usable / 5 * 4 { Pruned::Enough } else { Pruned::Some })
+    }
+
+    async fn compact(&self, look: &Look, budget: &Budget, order: Order<'_>) -> Result<Room, Stopped> {
+        let branch: Vec<&Entry> = look.history.iter().map(AsRef::as_ref).collect();
+        let jobs = self.bench.scene.jobs.list();
+        let attempts = match order.squeeze {
+            Squeeze::Usual => &[Squeeze::Usual, Squeeze::Hard][..],
+            Squeeze::Hard => &[Squeeze::Hard],
+        };
+        for squeeze in attempts {
+            let material = Material {
+                branch: &branch,
+                jobs: &jobs,
+                base: budget.base,
+                usable: order.usable,
+                ruler: budget.ruler,
+                squeeze: *squeeze,
+            };
+            // A summary that could not help is not asked for.
+            let plan = plan(&material).filter(|plan| plan.least_tokens() < order.usable.min(budget.used));
+            let Some(plan) = plan else { continue };
+            let Summarised::Done(compaction) = self.compaction(&plan, look, budget, &order).await else {
+                return Ok(Room::Interrupted);
+            };
+            if compaction.tokens_after >= order.usable.min(budget.used) {
+                continue;
+            }
+            if self.cancel.is_cancelled() {
+                return Ok(Room::Interrupted);
+            }
+            self.link.record(vec![EntryBody::Compacted { compaction }]).await?;
+            // What was shown with earlier results may be gone.
+            self.bench.scene.instructions.forget();
+            return Ok(Room::Enough);
+        }
+        Ok(Room::Full(too_little(budget)))
+    }
+
+    async fn compaction(
+        &self,
+        plan: &Plan<'_>,
+        look: &Look,
+        budget: &Budget,
+        order: &Order<'_>,
+    ) -> Summarised<Box<Compaction>> {
+        let Summarised::Done(summary) = summarise(self, plan, &look.model, budget, order).await else {
+            return Summarised::Interrupted;
+        };
+        let mut compaction = Compaction {
+            reason: order.reason,
+            first_kept: plan.first_kept.clone(),
+            summary: summary.text,
+            source: summary.source,
+            carried: plan.carried.clone(),
+            tokens_before: budget.used,
+            tokens_after: 0,
+            usage: summary.usage,
+            cost: summary.cost,
+        };
+        compaction.tokens_after = plan.tokens_with(&compaction);
+        Summarised::Done(Box::new(compaction))
+    }
+}
+
+/// What leaving results out achieved.
+enum Pruned {
+    Nothing,
+    Some,
+    Enough,
+}
+
+/// How full the window is with this branch.
+pub(crate) fn measure(bench: &Workbench, history: &[Arc<Entry>], model: &ModelRef) -> Budget {
+    let branch: Vec<&Entry> = history.iter().map(AsRef::as_ref).collect();
+    let base = Size::of_base(&bench.system, &bench.tools.specs());
+    budget::measure(&View::of(&branch), base, bench.models.limits(model))
+}
+
+/// Whether there is something that a person could want to have compacted.
+pub(crate) fn can_compact(bench: &Workbench, history: &[Arc<Entry>], model: &ModelRef) -> bool {
+    let branch: Vec<&Entry> = history.iter().map(AsRef::as_ref).collect();
+    let budget = measure(bench, history, model);
+    let (base, usable, ruler) = (budget.base, wished_usable(&budget), budget.ruler);
+    [Squeeze::Usual, Squeeze::Hard]
+        .into_iter()
+        .any(|squeeze| plan(&Material { branch: &branch, jobs: &[], base, usable, ruler, squeeze }).is_some())
+}
+
+/// What may be used after a compaction that a person wants.
+fn wished_usable(budget: &Budget) -> u64 {
+    budget.usable.unwrap_or(budget.used.max(20_000))
+}
+
+/// Compacts a session in which nothing else is under way, and tells the actor when it is over.
+pub(crate) async fn compact_idle(
+    link: Link,
+    bench: Arc<Workbench>,
+    turn: TurnId,
+    wish: Wish,
+    cancel: CancellationToken,
+) {
+    let work = async {
+        let look = link.look(&turn).await?;
+        let maker = Maker { link: &link, bench: &bench, cancel: &cancel };
+        maker.compact_as_wished(&look, &wish).await
+    };
+    match AssertUnwindSafe(work).catch_unwind().await {
+        Ok(Ok(Room::Full(why))) => tracing::info!(%turn, why, "nothing was compacted"),
+        Ok(_) => {}
+        Err(_) => tracing::error!(%turn, "a compaction panicked"),
+    }
+    link.compaction_over(turn).await;
+}
+
+fn no_progress(budget: &Budget) -> String {
+    format!(
+        "the conversation was compacted twice and still does not fit the model's window ({}); use a model with a \
+         larger window, or start a new session",
+        figures(budget)
+    )
+}
+
+fn too_little(budget: &Budget) -> String {
+    format!(
+        "the conversation does not fit the model's window ({}) and nothing is left that could be compacted; use a \
+         model with a larger window, fewer tools, or start a new session",
+        figures(budget)
+    )
+}
+
+/// With the provider's words, if it said something.
+fn said_too(message: String, overflow: Option<String>) -> String {
+    match overflow {
+        Some(words) => format!("{message}; the provider said: {words}"),
+        None => message,
+    }
+}
+
+fn figures(budget: &Budget) -> String {
+    let window = budget.window.map_or_else(String::new, |window| format!(" of {window}"));
+    format!("{}{window} tokens, {} of them instructions and tools", budget.used, budget.base)
+}
