@@ -21,7 +21,7 @@ pub enum Color {
     Magenta,
     Cyan,
     White,
-    Gray,
+    BrightBlack,
     BrightRed,
     BrightGreen,
     BrightYellow,
@@ -67,6 +67,11 @@ pub struct Span {
 pub struct Line {
     /// From left to right.
     pub spans: Vec<Span>,
+}
+
+impl Color {
+    /// What most terminals show for bright black.
+    pub const GRAY: Self = Self::BrightBlack;
 }
 
 impl Style {
