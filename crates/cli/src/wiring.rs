@@ -43,6 +43,8 @@ pub struct Setup {
     flags: Vec<Flag>,
     rules: Vec<Rule>,
     store: Option<Store>,
+    presence: Presence,
+    usable: Vec<ModelRef>,
 }
 
 impl Setup {
@@ -55,9 +57,20 @@ impl Setup {
 
     /// The same arguments, with the settings of another directory.
     pub fn moved_to(self, directory: &Path) -> Result<Self, CommandError> {
-        let store = self.store;
+        let (store, presence) = (self.store, self.presence);
         let moved = Self::load_at(Places::at(directory)?, self.flags, self.rules)?;
-        Ok(Self { store, ..moved })
+        Ok(Self { store, presence, ..moved })
+    }
+
+    /// Somebody is there to be asked.
+    pub fn with_person(mut self) -> Self {
+        self.presence = Presence::Person;
+        self
+    }
+
+    /// The models that can be used, as far as that is known without asking anybody; once there is an engine.
+    pub fn models_to_choose_from(&self) -> &[ModelRef] {
+        &self.usable
     }
 
     /// Where rein works and keeps its files.
@@ -128,6 +141,7 @@ impl Setup {
         if let Err(error) = sweeping.await {
             tracing::debug!(%error, "orphaned processes were not looked for");
         }
+        self.usable = providers::usable(&models);
         let store = self.store().await?;
         Ok((Engine::new(self.options(store, models)), model))
     }
@@ -156,7 +170,8 @@ impl Setup {
             forms: rules::read_form,
         };
         let loaded = rein_config::load(&request).map_err(wrong_settings)?;
-        Ok(Self { places, loaded, flags, rules, store: None })
+        let presence = Presence::Nobody;
+        Ok(Self { places, loaded, flags, rules, store: None, presence, usable: Vec::new() })
     }
 
     /// The sessions on disk, as they were recorded.
@@ -212,7 +227,7 @@ impl Setup {
                 retry_base: Duration::from_millis(settings.retry.base_delay_ms.into()),
             },
             layers: rules::layers(&self.loaded, &self.rules),
-            presence: Presence::Nobody,
+            presence: self.presence,
             mode_limit: self.loaded.mode_limit.clone(),
             home: variable(&self.places.environment, "HOME").map(PathBuf::from),
             protected: self.places.own_directories(),

@@ -5,7 +5,8 @@ use std::ffi::OsString;
 
 use rein_config::{ModelSettings, ProviderSettings, Secret};
 use rein_http::{HttpError, Method, Request};
-use rein_llm::{Catalog, ModelInfo, Prices, Provider, ProviderConfig, Wire};
+use rein_llm::{Catalog, ModelInfo, Models, Prices, Provider, ProviderConfig, Wire};
+use rein_protocol::ModelRef;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::from_model_error;
@@ -54,6 +55,19 @@ fn what_is_wrong(address: &str) -> Option<String> {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
     let credentials = rest.split(['/', '\\']).next().unwrap_or_default().contains('@');
     credentials.then(|| "there is a user name or a password in it".to_owned())
+}
+
+/// The models of providers that can be asked: none of their keys is missing.
+pub(super) fn usable(models: &Models) -> Vec<ModelRef> {
+    let name = |provider: &Provider, info: &ModelInfo| ModelRef {
+        provider: provider.name.clone(),
+        model: info.id.clone(),
+    };
+    let askable = |provider: &&Provider| {
+        provider.models.first().is_some_and(|first| models.resolve(&name(provider, first)).is_ok())
+    };
+    let providers = models.catalog().providers().iter().filter(askable);
+    providers.flat_map(|provider| provider.models.iter().map(|info| name(provider, info))).collect()
 }
 
 /// Keeps every key from the commands that rein runs, whatever the variables with it are called.
