@@ -200,7 +200,7 @@ impl Line {
             return vec![self];
         }
         // An indent must leave room for words.
-        let indent = if indent * 2 > cells { 0 } else { indent };
+        let indent = if indent * 2 > cells || indent + 2 > cells { 0 } else { indent };
         let mut wrap = Wrap { cells, indent, done: Vec::new(), line: Self::default(), used: 0, floor: 0 };
         for span in &self.spans {
             for word in span.text.split_word_bounds() {
@@ -234,7 +234,7 @@ impl Wrap {
             if self.used > self.floor && wide <= self.cells - self.indent {
                 self.next();
             }
-            if wide > self.cells - self.used {
+            if wide > self.cells.saturating_sub(self.used) {
                 self.pieces(word, style);
                 return;
             }

@@ -67,8 +67,13 @@ pub fn frame(model: &Model) -> Frame {
 fn above(model: &Model) -> Vec<Line> {
     let columns = model.size.columns;
     let mut lines = card::folded(&model.fold, columns);
+    let asked = model.dialogs.front().map(|dialog| &dialog.ask.call);
     for live in &model.live {
-        lines.extend(unfinished(model, live));
+        // The ask says everything about the call that it is for.
+        let is_asked = matches!(live, Live::Call(card) if card.id.is_some() && card.id.as_ref() == asked);
+        if !is_asked {
+            lines.extend(unfinished(model, live));
+        }
     }
     if let Some(todo) = model.todo.as_ref().filter(|_| model.turn.is_some()) {
         lines.push(Line::styled("to do", Style::dimmed()));

@@ -164,11 +164,6 @@ impl Stage {
         contents.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
     }
 
-    /// What is on the terminal and above it.
-    pub fn history(&mut self) -> String {
-        history(&mut self.emulator).join("\n").trim_end().to_owned()
-    }
-
     pub fn frame(&self) -> Frame {
         view::frame(&self.model)
     }
