@@ -10,12 +10,16 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use crate::editor::{Draft, History};
+
 /// How much of what was sent is remembered.
 const HISTORY_BYTES: u64 = 256 * 1024;
 /// A file larger than this is cut to the above.
 const HISTORY_LIMIT: u64 = 1024 * 1024;
-/// A longer message is not worth recalling, a longer draft not worth keeping.
+/// A longer message is not worth recalling.
 const LONGEST: usize = 64 * 1024;
+/// A longer draft, with all that was pasted into it, is not worth keeping.
+const LONGEST_DRAFT: usize = 4 * 1024 * 1024;
 
 /// Where drafts and history are.
 #[derive(Debug, Clone)]
@@ -37,24 +41,26 @@ impl Keep {
         }
     }
 
-    /// What was sent, the oldest first, and the draft.
+    /// What was sent, and the draft.
     #[must_use]
-    pub fn load(&self) -> (Vec<String>, String) {
+    pub fn load(&self) -> (History, Draft) {
         let history = self.history.as_deref().and_then(|path| read_history(path).ok());
         let draft = self.draft.as_deref().and_then(|path| fs::read_to_string(path).ok());
+        let draft = draft.and_then(|text| serde_json::from_str(&text).ok());
         (history.unwrap_or_default(), draft.unwrap_or_default())
     }
 
     /// Keeps a draft; an empty one is none.
-    pub fn save_draft(&self, text: &str) -> io::Result<()> {
+    pub fn save_draft(&self, draft: &Draft) -> io::Result<()> {
         let Some(path) = &self.draft else { return Ok(()) };
-        if text.is_empty() {
+        if draft.is_empty() {
             return match fs::remove_file(path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
                 _ => Ok(()),
             };
         }
-        if text.len() > LONGEST {
+        let text = serde_json::to_string(draft)?;
+        if text.len() > LONGEST_DRAFT {
             return Ok(());
         }
         // Of two processes the last one wins, whole.
@@ -69,8 +75,7 @@ impl Keep {
         if text.len() > LONGEST {
             return Ok(());
         }
-        let mut line = serde_json::to_string(text)?;
-        line.push('\n');
+        let line = History::encode(text) + "\n";
         // One write, so that two processes do not mix their lines.
         create(path, OpenOptions::new().append(true))?.write_all(line.as_bytes())
     }
@@ -83,7 +88,7 @@ fn create(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     options.write(true).create(true).mode(0o600).open(path)
 }
 
-fn read_history(path: &Path) -> io::Result<Vec<String>> {
+fn read_history(path: &Path) -> io::Result<History> {
     let mut file = File::open(path)?;
     let size = file.metadata()?.len();
     let skipped = size.saturating_sub(HISTORY_BYTES);
@@ -98,41 +103,48 @@ fn read_history(path: &Path) -> io::Result<Vec<String>> {
         create(&next, OpenOptions::new().truncate(true))?.write_all(whole.as_bytes())?;
         fs::rename(&next, path)?;
     }
-    Ok(whole.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
+    Ok(History::load(whole))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::editor::Editor;
+
+    fn draft(text: &str) -> Draft {
+        let mut editor = Editor::new();
+        editor.set_text(text);
+        editor.draft()
+    }
 
     #[test]
     fn drafts_and_history_come_back() {
         let home = tempfile::tempdir().unwrap();
         let directory = home.path().join("deep/tui");
         let keep = Keep::new(Some(&directory), Path::new("/w"));
-        assert_eq!(keep.load(), (Vec::new(), String::new()));
+        assert_eq!(keep.load(), (History::default(), Draft::default()));
         keep.remember("one\ntwo").unwrap();
         keep.remember("three").unwrap();
-        keep.save_draft("half a sent").unwrap();
+        keep.save_draft(&draft("half a sent")).unwrap();
         let other = Keep::new(Some(&directory), Path::new("/other"));
-        assert_eq!(keep.load(), (vec!["one\ntwo".into(), "three".into()], "half a sent".into()));
-        assert_eq!(other.load().1, "");
-        keep.save_draft("").unwrap();
-        keep.save_draft("").unwrap();
-        assert_eq!(keep.load().1, "");
+        let (history, kept) = keep.load();
+        assert_eq!((history.entries(), kept), (&["one\ntwo".into(), "three".into()][..], draft("half a sent")));
+        assert_eq!(other.load().1, Draft::default());
+        keep.save_draft(&draft("")).unwrap();
+        keep.save_draft(&draft("")).unwrap();
+        assert_eq!(keep.load().1, Draft::default());
     }
 
     #[test]
-    fn a_huge_or_damaged_history_is_cut_to_its_end() {
+    fn a_huge_history_is_cut_to_its_end() {
         let home = tempfile::tempdir().unwrap();
         let keep = Keep::new(Some(home.path()), Path::new("/w"));
         let path = home.path().join("history");
-        let mut lines: String = (0..60_000).map(|number| format!("\"message number {number}\"\n")).collect();
-        lines.push_str("not json\n\"last\"\n");
+        let lines: String = (0..60_000).map(|number| format!("message number {number}\n")).collect();
         fs::write(&path, lines).unwrap();
         let (history, _) = keep.load();
-        assert_eq!(history.last().map(String::as_str), Some("last"));
-        assert!(history.len() > 5_000 && history.len() < 60_000);
+        assert_eq!(history.entries().last().map(String::as_str), Some("message number 59999"));
+        assert!(history.entries().len() > 5_000 && history.entries().len() < 60_000);
         assert!(fs::metadata(&path).unwrap().len() <= HISTORY_BYTES);
     }
 
@@ -140,7 +152,7 @@ mod tests {
     fn without_a_directory_nothing_is_kept() {
         let keep = Keep::new(None, Path::new("/w"));
         keep.remember("x").unwrap();
-        keep.save_draft("x").unwrap();
-        assert_eq!(keep.load(), (Vec::new(), String::new()));
+        keep.save_draft(&draft("x")).unwrap();
+        assert_eq!(keep.load(), (History::default(), Draft::default()));
     }
 }

@@ -4,18 +4,22 @@
 //! like, both pure; [`screen`] turns lines into the fewest bytes, [`paint`] into
 //! what this terminal understands; `shell` is the loop around them, with
 //! `terminal`, `worker` (calls of the service) and `keep` (files) as its hands.
-//! [`line`] is what all of them speak, [`neutral`] disarms untrusted text.
+//! [`line`] is what all of them speak, [`neutral`] disarms untrusted text. The
+//! parts are [`editor`], [`markdown`] with [`highlight`], and [`picker`].
 //!
 //! What is finished is written once into the terminal's own scrollback and never
 //! touched again; only a small region below it is live.
 
-mod interim_editor;
-mod interim_markdown;
+pub mod editor;
+mod files;
+pub mod highlight;
 mod keep;
 pub mod line;
+pub mod markdown;
 pub mod model;
 pub mod neutral;
 pub mod paint;
+pub mod picker;
 pub mod screen;
 mod shell;
 mod terminal;
@@ -27,6 +31,7 @@ use std::path::PathBuf;
 
 use rein_protocol::{ModelRef, OpenSession, SessionId};
 
+pub use editor::{Editing, Keymap};
 pub use paint::{Ink, Letters, Palette};
 pub use screen::{Reflow, Size};
 pub use shell::run;
@@ -46,6 +51,10 @@ pub struct TuiOptions {
     pub palette: Palette,
     /// What it does when it becomes narrower.
     pub reflow: Reflow,
+    /// How keys are understood.
+    pub editing: Editing,
+    /// Which key does what in the editor.
+    pub keymap: Keymap,
 }
 
 impl TuiOptions {
@@ -60,6 +69,8 @@ impl TuiOptions {
             models: Vec::new(),
             palette: Palette::detect(variable),
             reflow: Reflow::detect(variable),
+            editing: Editing::default(),
+            keymap: Keymap::default(),
         }
     }
 }

@@ -16,8 +16,11 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
+use crate::editor::Draft;
+use crate::files;
 use crate::keep::Keep;
 use crate::model::{Effect, Focus, Message, Model};
+use crate::picker::files::FileIndex;
 use crate::screen::{Screen, Size};
 use crate::terminal::{self, Terminal};
 use crate::view;
@@ -97,14 +100,15 @@ struct Shell {
     dirty: bool,
     /// A key did it.
     urgent: bool,
-    draft: String,
+    draft: Draft,
+    finding: Option<JoinHandle<FileIndex>>,
     draft_due: Option<Instant>,
     ended: Option<Ended>,
 }
 
 impl Shell {
     fn start(service: Arc<dyn Service>, options: TuiOptions) -> Result<Self, TuiError> {
-        let TuiOptions { open, prompt, state_directory, models, palette, reflow } = options;
+        let TuiOptions { open, prompt, state_directory, models, palette, reflow, editing, keymap } = options;
         let workspace = open.workspace.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
         let keep = Keep::new(state_directory.as_deref(), &workspace);
         let (history, draft) = keep.load();
@@ -112,7 +116,10 @@ impl Shell {
         let continued = signal(SignalKind::from_raw(CONTINUE)).map_err(TuiError::Signals)?;
         let terminal = Terminal::take().map_err(TuiError::Terminal)?;
         let size = Terminal::size();
-        let mut model = Model::new(size).with_models(models).with_memory(history, &draft);
+        let mut model = Model::new(size)
+            .with_models(models)
+            .with_keys(keymap, editing)
+            .with_memory(history, draft.clone());
         let worker = Worker::start(service);
         worker.call(Effect::Open(open), None, PathBuf::new());
         if let Some(prompt) = prompt {
@@ -134,6 +141,7 @@ impl Shell {
             dirty: true,
             urgent: true,
             draft,
+            finding: None,
             draft_due: None,
             ended: None,
         })
@@ -190,6 +198,12 @@ impl Shell {
                     self.take(Message::StreamEnded).await?;
                 }
             },
+            index = found(&mut self.finding) => {
+                self.finding = None;
+                if let Some(index) = index {
+                    self.take(Message::Files(index)).await?;
+                }
+            }
             _ = self.continued.recv() => self.come_back()?,
             () = at(frame) => {}
             () = at(wake) => self.take(Message::Woke).await?,
@@ -224,9 +238,9 @@ impl Shell {
         };
         self.urgent = true;
         self.take(message).await?;
-        let text = self.model.draft();
-        if text != self.draft {
-            self.draft = text;
+        let draft = self.model.draft();
+        if draft != self.draft {
+            self.draft = draft;
             self.draft_due.get_or_insert(Instant::now() + DRAFT);
         }
         Ok(())
@@ -259,6 +273,10 @@ impl Shell {
             }
             Effect::Suspend => self.suspend().await?,
             Effect::Notify(text) => self.terminal.write(notification(&text)),
+            Effect::FindFiles => {
+                let workspace = self.model.workspace().to_owned();
+                self.finding = Some(tokio::task::spawn_blocking(move || files::find(&workspace)));
+            }
             Effect::Remember(text) => {
                 let keep = self.keep.clone();
                 self.keep_away(move || keep.remember(&text));
@@ -352,6 +370,13 @@ const CONTINUE: i32 = rustix::process::Signal::CONT.as_raw();
 async fn next(events: &mut Option<EventStream>) -> Option<Event> {
     match events {
         Some(events) => events.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn found(finding: &mut Option<JoinHandle<FileIndex>>) -> Option<FileIndex> {
+    match finding {
+        Some(finding) => finding.await.ok(),
         None => std::future::pending().await,
     }
 }

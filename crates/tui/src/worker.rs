@@ -109,6 +109,7 @@ async fn make(service: &dyn Service, call: Call) -> Option<Answer> {
         Effect::Change(change) => service.change(&session, change).await,
         Effect::Open(_)
         | Effect::ListSessions
+        | Effect::FindFiles
         | Effect::Remember(_)
         | Effect::Notify(_)
         | Effect::Suspend

@@ -65,18 +65,15 @@ pub(crate) enum Parsed {
     },
 }
 
-/// Reads a line that begins with a slash; a path is not a command.
-pub(crate) fn parse(text: &str) -> Option<Parsed> {
-    let rest = text.trim().strip_prefix('/')?;
-    let (name, argument) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    if name.is_empty() || name.contains('/') || text.trim().contains('\n') {
-        return None;
-    }
+/// Reads what was written behind the slash.
+pub(crate) fn parse(text: &str) -> Parsed {
+    let text = text.trim();
+    let (name, argument) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let known = TABLE.iter().find(|entry| entry.name == name || entry.aliases.contains(&name));
-    Some(match known {
+    match known {
         Some(entry) => Parsed::Known(entry.command, argument.trim().to_owned()),
         None => Parsed::Unknown { name: name.to_owned(), nearest: nearest(name) },
-    })
+    }
 }
 
 fn nearest(name: &str) -> Option<&'static str> {
@@ -85,12 +82,8 @@ fn nearest(name: &str) -> Option<&'static str> {
     near.filter(|(distance, _)| *distance <= 2).min().map(|(_, known)| known)
 }
 
-/// The commands that a beginning may become, while it is one word.
-pub(crate) fn completions(text: &str) -> Vec<&'static Entry> {
-    let Some(beginning) = text.strip_prefix('/') else { return Vec::new() };
-    if beginning.contains(char::is_whitespace) || beginning.contains('/') {
-        return Vec::new();
-    }
+/// The commands that a beginning may become.
+pub(crate) fn completions(beginning: &str) -> Vec<&'static Entry> {
     let fits = |name: &str| name.starts_with(beginning);
     TABLE.iter().filter(|entry| fits(entry.name) || entry.aliases.iter().any(|alias| fits(alias))).collect()
 }
@@ -100,21 +93,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_paths_and_misspellings_are_told_apart() {
-        assert_eq!(parse("/mode plan "), Some(Parsed::Known(Command::Mode, "plan".into())));
-        assert_eq!(parse("/exit"), Some(Parsed::Known(Command::Quit, String::new())));
+    fn commands_and_misspellings_are_told_apart() {
+        assert_eq!(parse("mode plan "), Parsed::Known(Command::Mode, "plan".into()));
+        assert_eq!(parse("exit"), Parsed::Known(Command::Quit, String::new()));
         let unknown = Parsed::Unknown { name: "sesions".into(), nearest: Some("sessions") };
-        assert_eq!(parse("/sesions"), Some(unknown));
-        assert_eq!(parse("/usr/bin/env is where?"), None);
-        assert_eq!(parse("hello"), None);
+        assert_eq!(parse("sesions"), unknown);
+        assert_eq!(parse("xyzzy"), Parsed::Unknown { name: "xyzzy".into(), nearest: None });
     }
 
     #[test]
     fn a_beginning_is_completed() {
         let names = |text: &str| completions(text).iter().map(|entry| entry.name).collect::<Vec<_>>();
-        assert_eq!(names("/mo"), ["model", "mode"]);
-        assert_eq!(names("/cl"), ["new"]);
-        assert_eq!(names("/mode plan"), Vec::<&str>::new());
-        assert_eq!(names("/").len(), TABLE.len());
+        assert_eq!(names("mo"), ["model", "mode"]);
+        assert_eq!(names("cl"), ["new"]);
+        assert_eq!(names("xyzzy"), Vec::<&str>::new());
+        assert_eq!(names("").len(), TABLE.len());
     }
 }

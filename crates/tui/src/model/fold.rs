@@ -15,7 +15,8 @@ use rein_protocol::{
 use super::dialog::Dialog;
 use super::live::{Card, Fold, Live, Look, Thought, Words};
 use super::{Effect, Focus, Kind, Model, Queued, Retry, Turn};
-use crate::interim_markdown::Stream;
+use crate::markdown::Stream;
+use crate::neutral::{Sequences, neutral};
 use crate::view;
 
 /// How many entries of an opened session are shown; the pager has the rest.
@@ -245,7 +246,7 @@ impl Model {
         let place = self.live.iter_mut().find(|live| live.part() == Some(&part));
         match place {
             Some(Live::Words(words)) => {
-                words.stream.push(delta);
+                words.stream.push(&disarmed(delta));
                 words.received += delta.len();
             }
             Some(Live::Thought(thought)) => thought.text.push_str(delta),
@@ -290,7 +291,7 @@ impl Model {
         match (place, body) {
             (Some(Live::Words(words)), AssistantPart::Text { text }) => {
                 // Deltas may have been left out.
-                words.stream.push(text.get(words.received..).unwrap_or_default());
+                words.stream.push(&disarmed(text.get(words.received..).unwrap_or_default()));
                 words.stream.finish();
                 words.done = true;
             }
@@ -374,6 +375,11 @@ impl Model {
             }
         }
     }
+}
+
+/// Words that a terminal would not obey, whatever piece of them this is.
+fn disarmed(text: &str) -> String {
+    neutral(&text.replace('\r', ""), Sequences::Shown).into_owned()
 }
 
 /// The words of a message; a picture is a word.

@@ -8,9 +8,10 @@ use rein_protocol::{Delivery, Mode, OpenSession, SessionChange, SessionInfo, Tim
 
 use super::command::{self, Command, Parsed};
 use super::dialog;
-use super::overlay::{self, Choice, Overlay, Row, session_rows};
+use super::overlay::{self, Choice, Overlay, session_items};
 use super::{Effect, Model, SECOND_KEY};
-use crate::interim_editor::Reaction;
+use crate::editor::{Reaction, Submission, SubmissionKind, VimMode};
+use crate::picker::Item;
 use crate::view;
 
 impl Model {
@@ -23,12 +24,16 @@ impl Model {
 
     pub(super) fn paste(&mut self, text: &str) -> Vec<Effect> {
         match (&mut self.overlay, self.dialogs.front_mut()) {
-            (Some(Overlay::List(list)), _) => list.filter.paste(text),
+            (Some(Overlay::List(list)), _) => {
+                let filter = format!("{}{}", list.filter(), text.trim());
+                list.set_filter(&filter);
+            }
             (Some(Overlay::Pager(_)), _) => {}
             (None, Some(dialog)) if dialog.is_armed() => dialog.paste(text),
             (None, _) => {
-                self.editor.paste(text);
                 self.typed = Some(self.now);
+                let reaction = self.editor.paste(text);
+                return self.react(reaction);
             }
         }
         Vec::new()
@@ -89,8 +94,12 @@ impl Model {
             return vec![Effect::Quit];
         }
         self.quit_by = Some(self.now + SECOND_KEY);
-        if !self.editor.text().is_empty() {
+        if self.editor.search().is_some() {
+            self.editor.handle(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE));
+        }
+        if !self.editor.is_empty() {
             self.editor.set_text("");
+            self.dismiss_hints();
             self.remark("cleared · Ctrl-C again quits");
             return Vec::new();
         }
@@ -130,65 +139,86 @@ impl Model {
 
     fn editor_key(&mut self, key: KeyEvent) -> Vec<Effect> {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
-        let text = self.editor.text();
-        match key.code {
-            KeyCode::Esc if self.turn.is_some() => return self.interrupt(),
-            KeyCode::BackTab => return self.next_mode(),
-            KeyCode::Char('?') if text.is_empty() => {
-                self.overlay = Some(Overlay::text("help", view::help::lines(self.size.columns)));
-                return Vec::new();
+        let searching = self.editor.search().is_some();
+        let inserting = self.editor.vim_mode() == Some(VimMode::Insert);
+        if !searching {
+            match key.code {
+                KeyCode::Esc if !self.hints.all.is_empty() => {
+                    self.dismiss_hints();
+                    return Vec::new();
+                }
+                KeyCode::Esc if self.turn.is_some() && !inserting => return self.interrupt(),
+                KeyCode::BackTab => return self.next_mode(),
+                KeyCode::Char('?') if self.editor.is_empty() => {
+                    self.overlay = Some(Overlay::text("help", view::help::lines(self)));
+                    return Vec::new();
+                }
+                KeyCode::Char('d') if control && self.editor.is_empty() => return vec![Effect::Quit],
+                _ => {}
             }
-            KeyCode::Char('d') if control && text.is_empty() => return vec![Effect::Quit],
-            _ => {}
-        }
-        if self.hint_key(key, &text) {
-            return Vec::new();
+            if let Some(effects) = self.hint_key(key) {
+                return effects;
+            }
         }
         self.typed = Some(self.now);
-        match self.editor.handle(key) {
+        let reaction = self.editor.handle(key);
+        self.react(reaction)
+    }
+
+    fn react(&mut self, reaction: Reaction) -> Vec<Effect> {
+        match reaction {
             Reaction::None | Reaction::Cancel => Vec::new(),
-            Reaction::Changed => {
-                self.hint = 0;
+            Reaction::Changed | Reaction::HistorySearch => {
+                self.dismiss_hints();
                 Vec::new()
             }
-            Reaction::Submit(submission) => self.submit(submission.text, Delivery::Steer),
-            Reaction::FollowUp(submission) => self.submit(submission.text, Delivery::FollowUp),
+            Reaction::Complete(_) => self.refresh_hints(),
+            Reaction::Submit(submission) => self.submit(submission, Delivery::Steer),
+            Reaction::FollowUp(submission) => self.submit(submission, Delivery::FollowUp),
         }
     }
 
-    /// Whether the key went to the hints of a command.
-    fn hint_key(&mut self, key: KeyEvent, text: &str) -> bool {
-        let hints = command::completions(text);
-        let Some(last) = hints.len().checked_sub(1) else { return false };
+    /// Nothing if the key is not for the hints.
+    fn hint_key(&mut self, key: KeyEvent) -> Option<Vec<Effect>> {
+        let last = self.hints.all.len().checked_sub(1)?;
         match key.code {
-            KeyCode::Up => self.hint = self.hint.saturating_sub(1),
-            KeyCode::Down => self.hint = (self.hint + 1).min(last),
-            KeyCode::Tab => self.complete(&hints),
-            // A beginning is completed; a whole name is sent.
-            KeyCode::Enter if !hints.iter().any(|entry| text.strip_prefix('/') == Some(entry.name)) => {
-                let takes_argument = hints.get(self.hint.min(last)).is_some_and(|entry| !entry.argument.is_empty());
-                self.complete(&hints);
-                return takes_argument;
+            KeyCode::Up => self.hints.at = self.hints.at.checked_sub(1).unwrap_or(last),
+            KeyCode::Down => self.hints.at = if self.hints.at == last { 0 } else { self.hints.at + 1 },
+            KeyCode::Tab => return Some(self.accept_hint()),
+            // A beginning is completed; what is written already is sent.
+            KeyCode::Enter if key.modifiers.is_empty() && !self.hint_is_written() => {
+                let hint = self.hints.all.get(self.hints.at)?;
+                let whole = hint.argument.is_empty() && !hint.about.is_empty();
+                let effects = self.accept_hint();
+                // A command without arguments is done.
+                return if whole { None } else { Some(effects) };
             }
-            _ => return false,
+            _ => return None,
         }
-        true
+        Some(Vec::new())
     }
 
-    fn complete(&mut self, hints: &[&'static command::Entry]) {
-        if let Some(entry) = hints.get(self.hint.min(hints.len().saturating_sub(1))) {
-            let space = if entry.argument.is_empty() { "" } else { " " };
-            self.editor.set_text(&format!("/{}{space}", entry.name));
-            self.hint = 0;
-        }
-    }
-
-    fn submit(&mut self, text: String, delivery: Delivery) -> Vec<Effect> {
+    fn submit(&mut self, submission: Submission, delivery: Delivery) -> Vec<Effect> {
+        self.dismiss_hints();
+        let Submission { text, kind, .. } = submission;
+        let text = match kind {
+            SubmissionKind::Prompt => text,
+            SubmissionKind::Command => {
+                let mut effects = vec![Effect::Remember(format!("/{text}"))];
+                effects.extend(self.command(command::parse(&text)));
+                return effects;
+            }
+            SubmissionKind::Shell => {
+                self.editor.set_text(&format!("!{text}"));
+                let hint = "ask rein to run it, or suspend rein with Ctrl-Z";
+                let lines = view::note::error("commands cannot be run from here", Some(hint), self.size.columns);
+                self.note(lines);
+                return Vec::new();
+            }
+            // Nothing remembers it but the model: then it is said.
+            SubmissionKind::Remember => format!("# {text}"),
+        };
         let mut effects = vec![Effect::Remember(text.clone())];
-        if let Some(parsed) = command::parse(&text) {
-            effects.extend(self.command(parsed));
-            return effects;
-        }
         let delivery = if self.turn.is_some() { delivery } else { Delivery::Prompt };
         match self.session {
             Some(_) => effects.push(Effect::Prompt { text, delivery }),
@@ -212,7 +242,7 @@ impl Model {
             }
         };
         match command {
-            Command::Help => self.overlay = Some(Overlay::text("help", view::help::lines(columns))),
+            Command::Help => self.overlay = Some(Overlay::text("help", view::help::lines(self))),
             Command::Model => return self.model_command(&argument),
             Command::Mode => return self.mode_command(&argument),
             Command::Plan => {
@@ -255,12 +285,11 @@ impl Model {
             self.remark(format!("model: {name} · /model provider/name changes it"));
             return Vec::new();
         }
-        let row = |model: &rein_protocol::ModelRef| Row {
-            label: model.to_string(),
-            detail: if Some(model) == self.model.as_ref() { "now".to_owned() } else { String::new() },
-            choice: Choice::Model(model.clone()),
+        let item = |model: &rein_protocol::ModelRef| {
+            let now = if Some(model) == self.model.as_ref() { "now" } else { "" };
+            Item::new(model.to_string(), now, Choice::Model(model.clone()))
         };
-        self.overlay = Some(Overlay::list("model", self.models.iter().map(row).collect()));
+        self.overlay = Some(Overlay::list("model", self.models.iter().map(item).collect()));
         Vec::new()
     }
 
@@ -272,12 +301,8 @@ impl Model {
             self.note_error(&format!("there is no mode `{argument}`: tight, write, free or plan"));
             return Vec::new();
         }
-        let row = |mode: Mode| Row {
-            label: mode.name().to_owned(),
-            detail: view::mode_about(mode).to_owned(),
-            choice: Choice::Mode(mode),
-        };
-        self.overlay = Some(Overlay::list("mode", Mode::ALL.into_iter().map(row).collect()));
+        let item = |mode: Mode| Item::new(mode.name(), view::mode_about(mode), Choice::Mode(mode));
+        self.overlay = Some(Overlay::list("mode", Mode::ALL.into_iter().map(item).collect()));
         Vec::new()
     }
 
@@ -294,7 +319,7 @@ impl Model {
     pub(super) fn list_sessions(&mut self, sessions: &[SessionInfo], at: Timestamp) {
         match sessions.is_empty() {
             true => self.remark("there are no sessions of this directory"),
-            false => self.overlay = Some(Overlay::list("sessions", session_rows(sessions, at))),
+            false => self.overlay = Some(Overlay::list("sessions", session_items(sessions, at))),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rein_protocol::{CallId, CallResult, CallStatus, Display, PartId};
 
-use crate::interim_markdown::Stream;
+use crate::markdown::Stream;
 use crate::line::Line;
 use crate::neutral::{Sequences, neutral};
 

@@ -11,6 +11,7 @@
 pub(crate) mod command;
 pub(crate) mod dialog;
 mod fold;
+pub(crate) mod hints;
 pub(crate) mod input;
 mod keys;
 pub(crate) mod live;
@@ -26,11 +27,13 @@ use rein_protocol::{
     SessionId, SessionInfo, Snapshot, Timestamp, TodoList, Usage,
 };
 
-use crate::interim_editor::Editor;
+use crate::editor::{Draft, Editing, Editor, History, Keymap};
 use crate::line::Line;
+use crate::picker::files::FileIndex;
 use crate::screen::Size;
 use crate::view;
 use dialog::Dialog;
+use hints::Hints;
 use live::{Fold, Live};
 use overlay::Overlay;
 
@@ -63,6 +66,8 @@ pub enum Message {
     },
     /// The whole session, for the pager.
     Transcript(Box<Snapshot>),
+    /// The files of the workspace.
+    Files(FileIndex),
     /// The service refused a prompt; its words come back.
     NotSent {
         /// What was to be said.
@@ -111,6 +116,8 @@ pub enum Effect {
     ListSessions,
     /// Fetch the whole session.
     FetchTranscript,
+    /// Look which files there are.
+    FindFiles,
     /// Keep what was sent for the next time.
     Remember(String),
     /// Call a person who looks elsewhere.
@@ -182,7 +189,7 @@ pub struct Model {
     pub(crate) todo: Option<TodoList>,
     pub(crate) dialogs: VecDeque<Dialog>,
     pub(crate) editor: Editor,
-    pub(crate) hint: usize,
+    pub(crate) hints: Hints,
     pub(crate) overlay: Option<Overlay>,
     pub(crate) remark: Option<(String, Duration)>,
     pub(crate) quit_by: Option<Duration>,
@@ -222,7 +229,7 @@ impl Model {
             todo: None,
             dialogs: VecDeque::new(),
             editor: Editor::new(),
-            hint: 0,
+            hints: Hints::default(),
             overlay: None,
             remark: None,
             quit_by: None,
@@ -242,17 +249,31 @@ impl Model {
         self
     }
 
+    /// With keys of the person's choice.
+    #[must_use]
+    pub fn with_keys(mut self, keymap: Keymap, editing: Editing) -> Self {
+        self.editor = std::mem::take(&mut self.editor).with_keymap(keymap);
+        self.editor.set_editing(editing);
+        self
+    }
+
     /// With what was sent and drafted before.
     #[must_use]
-    pub fn with_memory(mut self, history: Vec<String>, draft: &str) -> Self {
-        self.editor.set_history(history);
-        self.editor.set_text(draft);
+    pub fn with_memory(mut self, history: History, draft: Draft) -> Self {
+        self.editor = std::mem::take(&mut self.editor).with_history(history);
+        self.editor.restore(draft);
         self
     }
 
     /// What is written but not sent.
     #[must_use]
-    pub fn draft(&self) -> String {
+    pub fn draft(&self) -> Draft {
+        self.editor.draft()
+    }
+
+    /// What is written, in full.
+    #[must_use]
+    pub fn written(&self) -> String {
         self.editor.text()
     }
 
@@ -308,9 +329,10 @@ impl Model {
                 let lines = view::transcript::lines(&snapshot, self.size.columns);
                 self.overlay = Some(Overlay::pager("transcript", lines, self.size.rows));
             }
+            Message::Files(index) => self.found_files(index),
             Message::NotSent { text, error } => {
                 self.note_error(&error.to_string());
-                if self.editor.text().is_empty() {
+                if self.editor.is_empty() {
                     self.editor.set_text(&text);
                 }
             }

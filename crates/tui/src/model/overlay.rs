@@ -6,14 +6,23 @@ use rein_protocol::{Mode, ModelRef, SessionId, SessionInfo, Timestamp};
 use super::input::Input;
 use crate::line::Line;
 use crate::neutral::neutral_line;
+use crate::picker::{self, Item, Picker, PickerReaction};
 
 /// Something that covers the screen.
-#[derive(Debug)]
 pub(crate) enum Overlay {
     /// To read.
     Pager(Pager),
     /// To choose from.
-    List(List),
+    List(Box<Picker<Choice>>),
+}
+
+impl std::fmt::Debug for Overlay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Pager(pager) => pager.fmt(f),
+            Self::List(list) => f.debug_tuple("List").field(&list.filter()).finish(),
+        }
+    }
 }
 
 /// A text to read and search.
@@ -28,24 +37,6 @@ pub(crate) struct Pager {
     /// What was searched for last.
     pub(crate) sought: String,
     pub(crate) remark: String,
-}
-
-/// A list to choose from.
-#[derive(Debug)]
-pub(crate) struct List {
-    pub(crate) title: String,
-    pub(crate) rows: Vec<Row>,
-    pub(crate) filter: Input,
-    /// Which of the rows that fit.
-    pub(crate) at: usize,
-}
-
-/// Something to choose.
-#[derive(Debug, Clone)]
-pub(crate) struct Row {
-    pub(crate) label: String,
-    pub(crate) detail: String,
-    pub(crate) choice: Choice,
 }
 
 /// What was chosen.
@@ -74,14 +65,21 @@ impl Overlay {
         Self::Pager(Pager::new(title, lines))
     }
 
-    pub(crate) fn list(title: &str, rows: Vec<Row>) -> Self {
-        Self::List(List { title: title.to_owned(), rows, filter: Input::default(), at: 0 })
+    pub(crate) fn list(title: &str, items: Vec<Item<Choice>>) -> Self {
+        Self::List(Box::new(Picker::new(title, items, picker::Choice::One)))
     }
 
     pub(crate) fn key(&mut self, key: KeyEvent, height: u16) -> Outcome {
         match self {
             Self::Pager(pager) => pager.key(key, height),
-            Self::List(list) => list.key(key),
+            Self::List(list) => match list.handle(key) {
+                PickerReaction::None | PickerReaction::Changed => Outcome::Stays,
+                PickerReaction::Cancel => Outcome::Closes,
+                PickerReaction::Chosen(places) => {
+                    let chosen = places.first().and_then(|place| list.items().get(*place));
+                    chosen.map_or(Outcome::Closes, |item| Outcome::Chose(item.value.clone()))
+                }
+            },
         }
     }
 }
@@ -160,56 +158,17 @@ impl Pager {
     }
 }
 
-impl List {
-    /// The rows that fit what was written: all of its letters, in order.
-    pub(crate) fn fitting(&self) -> Vec<&Row> {
-        let wanted = self.filter.text().to_lowercase();
-        self.rows.iter().filter(|row| fits(&format!("{} {}", row.label, row.detail), &wanted)).collect()
-    }
-
-    fn key(&mut self, key: KeyEvent) -> Outcome {
-        let control = key.modifiers.contains(KeyModifiers::CONTROL);
-        match key.code {
-            KeyCode::Esc => return Outcome::Closes,
-            KeyCode::Char('c') if control => return Outcome::Closes,
-            KeyCode::Up => self.at = self.at.saturating_sub(1),
-            KeyCode::Char('p') if control => self.at = self.at.saturating_sub(1),
-            KeyCode::Down => self.at += 1,
-            KeyCode::Char('n') if control => self.at += 1,
-            KeyCode::PageUp => self.at = self.at.saturating_sub(10),
-            KeyCode::PageDown => self.at += 10,
-            KeyCode::Enter => {
-                let chosen = self.fitting().get(self.at).map(|row| row.choice.clone());
-                return chosen.map_or(Outcome::Stays, Outcome::Chose);
-            }
-            _ => {
-                if self.filter.handle(key) {
-                    self.at = 0;
-                }
-            }
-        }
-        self.at = self.at.min(self.fitting().len().saturating_sub(1));
-        Outcome::Stays
-    }
-}
-
-fn fits(text: &str, wanted: &str) -> bool {
-    let text = text.to_lowercase();
-    let mut letters = text.chars();
-    wanted.chars().filter(|letter| !letter.is_whitespace()).all(|letter| letters.any(|other| other == letter))
-}
-
-/// Sessions as rows, with their age.
-pub(crate) fn session_rows(sessions: &[SessionInfo], now: Timestamp) -> Vec<Row> {
-    let row = |info: &SessionInfo| Row {
-        label: match neutral_line(&info.title) {
+/// Sessions to choose from, with their age.
+pub(crate) fn session_items(sessions: &[SessionInfo], now: Timestamp) -> Vec<Item<Choice>> {
+    let item = |info: &SessionInfo| {
+        let title = match neutral_line(&info.title) {
             title if title.is_empty() => "(nothing said yet)".to_owned(),
             title => title,
-        },
-        detail: format!("{} · {} entries", age(now.0.saturating_sub(info.updated.0)), info.entries),
-        choice: Choice::Session(info.id.clone()),
+        };
+        let detail = format!("{} · {} entries", age(now.0.saturating_sub(info.updated.0)), info.entries);
+        Item::new(title, detail, Choice::Session(info.id.clone()))
     };
-    sessions.iter().map(row).collect()
+    sessions.iter().map(item).collect()
 }
 
 fn age(milliseconds: i64) -> String {
@@ -245,26 +204,5 @@ mod tests {
         assert_eq!(pager.top, 1);
         press(&mut pager, "/six\n");
         assert_eq!((pager.top, pager.remark.as_str()), (1, "not found: six"));
-    }
-
-    #[test]
-    fn a_list_is_filtered_by_letters_in_order() {
-        let row = |label: &str| Row {
-            label: label.to_owned(),
-            detail: String::new(),
-            choice: Choice::Mode(Mode::Plan),
-        };
-        let mut list = List {
-            title: String::new(),
-            rows: vec![row("Fix the parser"), row("Add tests")],
-            filter: Input::default(),
-            at: 1,
-        };
-        for character in "fp".chars() {
-            list.key(KeyEvent::new(KeyCode::Char(character), KeyModifiers::NONE));
-        }
-        assert_eq!(list.fitting().iter().map(|row| row.label.as_str()).collect::<Vec<_>>(), ["Fix the parser"]);
-        let enter = KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE);
-        assert_eq!(list.key(enter), Outcome::Chose(Choice::Mode(Mode::Plan)));
     }
 }

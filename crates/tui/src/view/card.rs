@@ -26,8 +26,8 @@ pub(crate) fn finished(tool: &str, result: &CallResult, columns: u16) -> Vec<Lin
             Block::Diff { unified, .. } => {
                 lines.extend(diff::lines(unified, inner, DIFF_LINES).into_iter().map(indented));
             }
-            Block::Todo { items } => lines.extend(todo(items, usize::MAX, columns)),
-            Block::Text { .. } | Block::Command { .. } => {}
+            // The list is shown below while it is worked on.
+            Block::Text { .. } | Block::Command { .. } | Block::Todo { .. } => {}
         }
     }
     if result.status.is_error() && result.status != CallStatus::Rejected {

@@ -2,7 +2,8 @@
 
 use crate::line::{Color, Line, Style};
 use crate::model::Model;
-use crate::model::overlay::{List, Overlay, Pager, page};
+use crate::model::overlay::{Choice, Overlay, Pager, page};
+use crate::picker::Picker;
 use crate::screen::Frame;
 
 /// The whole screen.
@@ -45,26 +46,10 @@ fn pager_lines(model: &Model, pager: &Pager) -> (Vec<Line>, Option<(u16, u16)>) 
     (lines, None)
 }
 
-fn list_lines(model: &Model, list: &List) -> (Vec<Line>, Option<(u16, u16)>) {
-    let height = page(model.size.rows).saturating_sub(1).max(1);
-    let fitting = list.fitting();
-    let head = format!("{}: ", list.title);
-    let column = crate::line::width(&head) + list.filter.column();
-    let mut lines = vec![title(&head).with(list.filter.text(), Style::default())];
-    let top = (list.at + 1).saturating_sub(height);
-    for (index, row) in fitting.iter().enumerate().skip(top).take(height) {
-        let here = index == list.at;
-        let style = if here { Style::colored(Color::Cyan).bold() } else { Style::default() };
-        lines.push(
-            Line::styled(format!("{} {}", if here { "▸" } else { " " }, row.label), style)
-                .truncated(usize::from(model.size.columns).saturating_sub(row.detail.len() + 2).max(12), "…")
-                .with(format!("  {}", row.detail), Style::dimmed()),
-        );
-    }
-    if fitting.is_empty() {
-        lines.push(Line::styled("  nothing fits", Style::dimmed()));
-    }
-    lines.resize(height + 2, Line::empty());
+fn list_lines(model: &Model, list: &Picker<Choice>) -> (Vec<Line>, Option<(u16, u16)>) {
+    let height = model.size.rows.saturating_sub(1).max(1);
+    let mut lines = list.render(model.size.columns, height);
+    lines.resize(usize::from(height), Line::empty());
     lines.push(Line::styled("↑↓ choose · type to filter · Enter takes it · Esc closes", Style::dimmed()));
-    (lines, Some((u16::try_from(column).unwrap_or(0), 0)))
+    (lines, Some(list.cursor(model.size.columns, height)))
 }

@@ -3,22 +3,22 @@
 use rein_protocol::JobInfo;
 
 use super::one_line;
+use crate::editor::Action;
 use crate::line::{Color, Line, Style};
+use crate::model::Model;
 use crate::model::command::TABLE;
 
 const KEYS: &[(&str, &str)] = &[
-    ("Enter", "send; while rein works: tell it at the next step"),
-    ("Alt-Enter", "send when rein is done"),
-    ("Shift-Enter, Ctrl-J", "new line"),
-    ("Esc", "interrupt"),
-    ("Ctrl-C", "clear; interrupt; twice: quit"),
-    ("Ctrl-D", "quit, when nothing is written"),
-    ("Shift-Tab", "next mode: tight, write, plan"),
-    ("Ctrl-O", "the whole session, to read and search"),
-    ("Ctrl-L", "draw again"),
-    ("Ctrl-Z", "suspend"),
-    ("Up, Down", "earlier messages"),
+    ("esc", "interrupt"),
+    ("ctrl-c", "clear; interrupt; twice: quit"),
+    ("ctrl-d", "quit, when nothing is written"),
+    ("shift-tab", "next mode: tight, write, plan"),
+    ("ctrl-o", "the whole session, to read and search"),
+    ("ctrl-l", "draw again"),
+    ("ctrl-z", "suspend"),
     ("?", "this, when nothing is written"),
+    ("@", "a file"),
+    ("/", "a command"),
 ];
 
 const ASKS: &[(&str, &str)] = &[
@@ -31,12 +31,17 @@ const ASKS: &[(&str, &str)] = &[
 ];
 
 /// Keys and commands.
-pub(crate) fn lines(columns: u16) -> Vec<Line> {
+pub(crate) fn lines(model: &Model) -> Vec<Line> {
+    let columns = model.size.columns;
     let mut lines = Vec::new();
     section(&mut lines, "keys", KEYS.iter().map(|(key, about)| ((*key).to_owned(), *about)), columns);
     section(&mut lines, "when rein asks", ASKS.iter().map(|(key, about)| ((*key).to_owned(), *about)), columns);
     let commands = TABLE.iter().map(|entry| (format!("/{} {}", entry.name, entry.argument), entry.about));
     section(&mut lines, "commands", commands, columns);
+    // Cancelling is told above, where it has more than one meaning.
+    let bindings = model.editor.keymap().list().into_iter().filter(|binding| binding.action != Action::Cancel);
+    let writing = bindings.map(|binding| (binding.keys.join(", "), binding.action.about()));
+    section(&mut lines, "writing", writing, columns);
     lines
 }
 
@@ -52,7 +57,7 @@ fn section<'a>(
     lines.push(Line::styled(title, Style::heavy()));
     for (key, about) in rows {
         let line =
-            Line::styled(format!("  {key:<24} "), Style::colored(Color::Cyan)).with(about, Style::default());
+            Line::styled(format!("  {key:<28} "), Style::colored(Color::Cyan)).with(about, Style::default());
         lines.extend(line.wrapped(usize::from(columns), 6));
     }
 }

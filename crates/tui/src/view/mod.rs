@@ -21,7 +21,7 @@ use rein_protocol::{Cost, Delivery, Mode};
 
 use crate::line::{Color, Line, Style};
 use crate::model::live::Live;
-use crate::model::{Model, command};
+use crate::model::Model;
 use crate::neutral::neutral_line;
 use crate::screen::Frame;
 
@@ -161,18 +161,17 @@ fn activity(model: &Model) -> Option<Line> {
 /// The editor with its hints, and where the cursor is.
 fn editor(model: &Model, room: usize) -> (Vec<Line>, Option<(u16, u16)>) {
     let columns = model.size.columns;
-    let text = model.editor.text();
     let mut lines: Vec<Line> = Vec::new();
-    let hints = command::completions(&text);
-    let first = model.hint.saturating_sub(HINTS - 1);
+    let hints = &model.hints;
     let hint_room = HINTS.min(room.saturating_sub(2));
-    for (index, entry) in hints.iter().enumerate().skip(first).take(hint_room) {
-        let at = index == model.hint;
+    let first = (hints.at + 1).saturating_sub(hint_room.max(1));
+    for (index, hint) in hints.all.iter().enumerate().skip(first).take(hint_room) {
+        let at = index == hints.at;
         let style = if at { Style::colored(Color::Cyan).bold() } else { Style::default() };
         let mark = if at { "▸ " } else { "  " };
         lines.push(
-            Line::styled(format!("{mark}/{} {}", entry.name, entry.argument), style)
-                .with(format!("  {}", entry.about), Style::dimmed())
+            Line::styled(format!("{mark}{} {}", hint.text, hint.argument), style)
+                .with(format!("  {}", hint.about), Style::dimmed())
                 .truncated(usize::from(columns), "…"),
         );
     }

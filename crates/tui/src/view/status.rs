@@ -61,7 +61,7 @@ fn pieces(model: &Model) -> Vec<Piece> {
     if !model.queue.is_empty() {
         put(2, format!("{} queued", model.queue.len()), Style::default());
     }
-    if model.turn.is_none() && model.editor.text().is_empty() {
+    if model.turn.is_none() && model.editor.is_empty() {
         put(9, "? for help".to_owned(), Style::dimmed());
     }
     pieces

@@ -5,8 +5,8 @@ use rein_protocol::transcript::{CallItem, Item, Transcript};
 use rein_protocol::{Block, Content, Snapshot};
 
 use super::{card, diff, note};
-use crate::interim_markdown::Stream;
 use crate::line::{Line, Style};
+use crate::markdown;
 use crate::neutral::{Sequences, neutral};
 
 /// Lines of a call's result that are unfolded.
@@ -35,10 +35,7 @@ fn item_lines(item: &Item, columns: u16) -> Vec<Line> {
     match item {
         Item::User { content, .. } => note::user(&words(content), columns),
         Item::Said { kind: PartKind::Text, text, .. } => {
-            let mut stream = Stream::new();
-            stream.push(text);
-            stream.finish();
-            stream.settled(columns)
+            markdown::render(&neutral(&text.replace('\r', ""), Sequences::Shown), columns)
         }
         Item::Said { text, .. } => {
             let style = Style { dim: true, italic: true, ..Style::default() };

@@ -44,16 +44,16 @@ async fn an_ask_shows_what_why_and_keys() {
 async fn keys_in_flight_go_to_the_editor_not_to_the_ask() {
     let mut stage = asked(FakeService::new().on_prompt([Act::call(command())])).await;
     stage.write("yes, any").await;
-    assert_eq!(stage.model.draft(), "yes, any");
+    assert_eq!(stage.model.written(), "yes, any");
     stage.later(GUARD / 2).await;
     stage.write("n").await;
     stage.later(GUARD / 2).await;
     stage.write("y").await;
-    assert_eq!((stage.model.draft().as_str(), stage.service.replies()), ("yes, anyny", Vec::<Reply>::new()));
+    assert_eq!((stage.model.written().as_str(), stage.service.replies()), ("yes, anyny", Vec::<Reply>::new()));
     stage.later(GUARD).await;
     stage.press(KeyCode::Char('n')).await;
     assert_eq!(stage.service.replies()[0].answer, Answer::Reject { message: None });
-    assert_eq!(stage.model.draft(), "yes, anyny");
+    assert_eq!(stage.model.written(), "yes, anyny");
 }
 
 #[tokio::test]
@@ -77,7 +77,7 @@ async fn several_asks_wait_their_turn_and_a_second_key_does_not_answer_the_secon
     stage.later(GUARD).await;
     stage.press(KeyCode::Char('y')).await;
     stage.press(KeyCode::Char('y')).await;
-    assert_eq!((stage.service.replies().len(), stage.model.draft().as_str()), (1, ""));
+    assert_eq!((stage.service.replies().len(), stage.model.written().as_str()), (1, ""));
     stage.later(GUARD).await;
     stage.press(KeyCode::Char('y')).await;
     assert_eq!(stage.service.replies().len(), 2);

@@ -161,7 +161,9 @@ impl Stage {
     /// What is on the terminal.
     pub fn shown(&self) -> String {
         let contents = self.emulator.screen().contents();
-        contents.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+        let shown = contents.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
+        // A new version is not another look.
+        shown.replace(env!("CARGO_PKG_VERSION"), "VERSION")
     }
 
     pub fn frame(&self) -> Frame {
