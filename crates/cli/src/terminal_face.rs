@@ -34,11 +34,7 @@ pub fn execute(run: &RunArguments, shared: &SharedArguments) -> Result<Exit, Com
     exit
 }
 
-async fn open(
-    mut setup: Setup,
-    run: &RunArguments,
-    shared: &SharedArguments,
-) -> Result<Exit, CommandError> {
+async fn open(mut setup: Setup, run: &RunArguments, shared: &SharedArguments) -> Result<Exit, CommandError> {
     let mut open = OpenSession::default();
     let mut had = None;
     if run.continue_last || run.resume.is_some() {
@@ -64,9 +60,9 @@ async fn open(
     options.state_directory = Some(setup.places().directories.state.join("tui"));
     options.models = setup.models_to_choose_from().to_vec();
     options.prompt = Some(run.prompt()).filter(|prompt| !prompt.is_empty());
-    let exit = rein_tui::run(engine, options).await.map_err(|error| {
-        CommandError::failure("the terminal face cannot be shown").caused_by(error)
-    })?;
+    let exit = rein_tui::run(engine, options)
+        .await
+        .map_err(|error| CommandError::failure("the terminal face cannot be shown").caused_by(error))?;
     if let Some(session) = &exit.session {
         let mut stderr = io::stderr();
         let ink = Target::of(&stderr).ink();

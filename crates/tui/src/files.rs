@@ -35,7 +35,8 @@ mod tests {
     #[test]
     fn ignored_and_hidden_files_are_not_offered() {
         let home = tempfile::tempdir().unwrap();
-        for (name, text) in [(".gitignore", "target\n"), ("src/main.rs", ""), ("target/x", ""), (".env", "")] {
+        for (name, text) in [(".gitignore", "target\n"), ("src/main.rs", ""), ("target/x", ""), (".env", "")]
+        {
             let path = home.path().join(name);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();

@@ -128,7 +128,10 @@ mod tests {
         keep.save_draft(&draft("half a sent")).unwrap();
         let other = Keep::new(Some(&directory), Path::new("/other"));
         let (history, kept) = keep.load();
-        assert_eq!((history.entries(), kept), (&["one\ntwo".into(), "three".into()][..], draft("half a sent")));
+        assert_eq!(
+            (history.entries(), kept),
+            (&["one\ntwo".into(), "three".into()][..], draft("half a sent"))
+        );
         assert_eq!(other.load().1, Draft::default());
         keep.save_draft(&draft("")).unwrap();
         keep.save_draft(&draft("")).unwrap();

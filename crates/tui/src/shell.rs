@@ -216,7 +216,8 @@ impl Shell {
     async fn session_event(&mut self, first: Event) -> Result<(), TuiError> {
         self.take(Message::Event(Box::new(first))).await?;
         for _ in 0..256 {
-            let Some(Some(Some(event))) = self.events.as_mut().map(|events| events.next().now_or_never()) else {
+            let Some(Some(Some(event))) = self.events.as_mut().map(|events| events.next().now_or_never())
+            else {
                 break;
             };
             self.take(Message::Event(Box::new(event))).await?;

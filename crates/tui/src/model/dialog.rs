@@ -286,11 +286,9 @@ mod tests {
     }
 
     fn press(dialog: &mut Dialog, codes: impl IntoIterator<Item = KeyCode>) -> Option<Answer> {
-        codes.into_iter().fold(None, |_, code| {
-            match dialog.key(KeyEvent::new(code, KeyModifiers::NONE)) {
-                Outcome::Answered(reply) => Some(reply.answer),
-                Outcome::Stays | Outcome::Interrupt => None,
-            }
+        codes.into_iter().fold(None, |_, code| match dialog.key(KeyEvent::new(code, KeyModifiers::NONE)) {
+            Outcome::Answered(reply) => Some(reply.answer),
+            Outcome::Stays | Outcome::Interrupt => None,
         })
     }
 

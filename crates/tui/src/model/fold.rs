@@ -8,8 +8,8 @@ use std::time::Duration;
 use rein_protocol::event::PartKind;
 use rein_protocol::message::AssistantPart;
 use rein_protocol::{
-    Ask, CallId, Content, Entry, EntryBody, Event, EventBody, PartId, SessionState, Snapshot,
-    StopReason, TodoList,
+    Ask, CallId, Content, Entry, EntryBody, Event, EventBody, PartId, SessionState, Snapshot, StopReason,
+    TodoList,
 };
 
 use super::dialog::Dialog;

@@ -3,6 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::line::width;
+use crate::neutral::is_harmless;
 
 /// A line with a cursor.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -25,13 +26,19 @@ impl Input {
         self.before.is_empty() && self.after.is_empty()
     }
 
+    /// The text as it is shown: whatever a terminal would obey has a sign in its place.
+    pub(crate) fn shown(&self) -> String {
+        format!("{}{}", shown(&self.before), shown(&self.after))
+    }
+
     /// Cells before the cursor.
     pub(crate) fn column(&self) -> usize {
-        width(&self.before)
+        width(&shown(&self.before))
     }
 
     pub(crate) fn paste(&mut self, text: &str) {
-        self.before.extend(text.chars().map(|character| if character.is_control() { ' ' } else { character }));
+        self.before
+            .extend(text.chars().map(|character| if character.is_control() { ' ' } else { character }));
     }
 
     /// Whether the key meant something here.
@@ -81,4 +88,8 @@ impl Input {
     fn end(&mut self) {
         self.before.push_str(&std::mem::take(&mut self.after));
     }
+}
+
+fn shown(text: &str) -> String {
+    text.chars().map(|letter| if is_harmless(letter) { letter } else { '\u{fffd}' }).collect()
 }

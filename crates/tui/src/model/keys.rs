@@ -211,7 +211,8 @@ impl Model {
             SubmissionKind::Shell => {
                 self.editor.set_text(&format!("!{text}"));
                 let hint = "ask rein to run it, or suspend rein with Ctrl-Z";
-                let lines = view::note::error("commands cannot be run from here", Some(hint), self.size.columns);
+                let lines =
+                    view::note::error("commands cannot be run from here", Some(hint), self.size.columns);
                 self.note(lines);
                 return Vec::new();
             }
@@ -259,7 +260,9 @@ impl Model {
                 return vec![Effect::Open(open)];
             }
             Command::Continue => return vec![Effect::Resume],
-            Command::Jobs => self.overlay = Some(Overlay::text("jobs", view::help::jobs(&self.jobs, columns))),
+            Command::Jobs => {
+                self.overlay = Some(Overlay::text("jobs", view::help::jobs(&self.jobs, columns)))
+            }
             Command::Transcript => return vec![Effect::FetchTranscript],
             Command::Cost => {
                 let lines = view::note::cost(self);

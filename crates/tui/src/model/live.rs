@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use rein_protocol::{CallId, CallResult, CallStatus, Display, PartId};
 
-use crate::markdown::Stream;
 use crate::line::Line;
+use crate::markdown::Stream;
 use crate::neutral::{Sequences, neutral};
 
 /// Something unfinished, or finished behind something unfinished.
@@ -106,8 +106,13 @@ impl Tail {
     /// The last lines that have something in them.
     pub(crate) fn lines(&self, count: usize) -> Vec<String> {
         let text = neutral(&self.text, Sequences::Dropped);
-        let mut lines: Vec<String> =
-            text.lines().rev().filter(|line| !line.trim().is_empty()).take(count).map(str::to_owned).collect();
+        let mut lines: Vec<String> = text
+            .lines()
+            .rev()
+            .filter(|line| !line.trim().is_empty())
+            .take(count)
+            .map(str::to_owned)
+            .collect();
         lines.reverse();
         lines
     }

@@ -390,13 +390,14 @@ impl Model {
         if apart {
             self.committed.push(Line::empty());
         }
-        self.committed.extend(lines);
+        self.commit_more(lines);
         self.last = kind;
     }
 
     /// More of the words that were put out last.
     pub(crate) fn commit_more(&mut self, lines: Vec<Line>) {
-        self.committed.extend(lines);
+        let columns = usize::from(self.size.columns);
+        self.committed.extend(lines.into_iter().map(|line| line.truncated(columns, "…")));
     }
 
     pub(crate) fn flush_fold(&mut self) {

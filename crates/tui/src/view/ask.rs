@@ -37,7 +37,8 @@ pub(super) fn lines(model: &Model, dialog: &Dialog, room: usize) -> Shown {
     let offset = u16::try_from(lines.len()).unwrap_or(0);
     lines.append(&mut foot);
     let skip = lines.len().saturating_sub(room);
-    let cursor = cursor.map(|(column, row)| (column, (row + offset).saturating_sub(u16::try_from(skip).unwrap_or(0))));
+    let cursor =
+        cursor.map(|(column, row)| (column, (row + offset).saturating_sub(u16::try_from(skip).unwrap_or(0))));
     (lines.split_off(skip.min(lines.len())), cursor)
 }
 
@@ -261,7 +262,7 @@ fn question_lines(
 
 /// A head and what is being written behind it; its end if it is long.
 fn written(head: &str, input: &Input, columns: usize) -> Line {
-    let text = input.text();
+    let text = input.shown();
     let (skip, _) = scrolled(head, input, columns);
     let visible: String = skip_cells(&text, skip);
     Line::styled(head, Style::dimmed()).with(visible, Style::default()).truncated(columns, "…")

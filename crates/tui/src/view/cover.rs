@@ -34,7 +34,7 @@ fn pager_lines(model: &Model, pager: &Pager) -> (Vec<Line>, Option<(u16, u16)>) 
     let row = u16::try_from(lines.len()).unwrap_or(0);
     if let Some(input) = &pager.search {
         let column = u16::try_from(input.column() + 1).unwrap_or(0);
-        lines.push(Line::plain(format!("/{}", input.text())));
+        lines.push(Line::plain(format!("/{}", input.shown())));
         return (lines, Some((column, row)));
     }
     let seen = (pager.top + height).min(pager.lines.len());

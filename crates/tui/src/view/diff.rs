@@ -50,8 +50,13 @@ fn rows(unified: &str) -> Vec<Row> {
         if !in_hunk || line.starts_with('\\') {
             continue;
         }
-        let sign = line.chars().next().unwrap_or(' ');
-        let text = neutral(line.get(1..).unwrap_or_default(), Sequences::Shown).into_owned();
+        let (sign, text) = match line.as_bytes().first() {
+            Some(b'-') => ('-', line.get(1..).unwrap_or_default()),
+            Some(b'+') => ('+', line.get(1..).unwrap_or_default()),
+            Some(b' ') => (' ', line.get(1..).unwrap_or_default()),
+            _ => (' ', line),
+        };
+        let text = neutral(text, Sequences::Shown).into_owned();
         let number = if sign == '-' { old } else { new };
         let mut row = Row { sign, number, text, marks: Vec::new() };
         match sign {

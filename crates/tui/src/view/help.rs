@@ -35,11 +35,17 @@ pub(crate) fn lines(model: &Model) -> Vec<Line> {
     let columns = model.size.columns;
     let mut lines = Vec::new();
     section(&mut lines, "keys", KEYS.iter().map(|(key, about)| ((*key).to_owned(), *about)), columns);
-    section(&mut lines, "when rein asks", ASKS.iter().map(|(key, about)| ((*key).to_owned(), *about)), columns);
+    section(
+        &mut lines,
+        "when rein asks",
+        ASKS.iter().map(|(key, about)| ((*key).to_owned(), *about)),
+        columns,
+    );
     let commands = TABLE.iter().map(|entry| (format!("/{} {}", entry.name, entry.argument), entry.about));
     section(&mut lines, "commands", commands, columns);
     // Cancelling is told above, where it has more than one meaning.
-    let bindings = model.editor.keymap().list().into_iter().filter(|binding| binding.action != Action::Cancel);
+    let bindings =
+        model.editor.keymap().list().into_iter().filter(|binding| binding.action != Action::Cancel);
     let writing = bindings.map(|binding| (binding.keys.join(", "), binding.action.about()));
     section(&mut lines, "writing", writing, columns);
     lines

@@ -20,8 +20,8 @@ use std::time::Duration;
 use rein_protocol::{Cost, Delivery, Mode};
 
 use crate::line::{Color, Line, Style};
-use crate::model::live::Live;
 use crate::model::Model;
+use crate::model::live::Live;
 use crate::neutral::neutral_line;
 use crate::screen::Frame;
 

@@ -19,7 +19,8 @@ pub(super) fn line(model: &Model) -> Line {
     }
     let mut pieces = pieces(model);
     while width(&pieces) > columns && pieces.len() > 1 {
-        let Some(worst) = (0..pieces.len()).max_by_key(|index| pieces.get(*index).map(|piece| piece.rank)) else {
+        let Some(worst) = (0..pieces.len()).max_by_key(|index| pieces.get(*index).map(|piece| piece.rank))
+        else {
             break;
         };
         pieces.remove(worst);
@@ -35,7 +36,8 @@ pub(super) fn line(model: &Model) -> Line {
 }
 
 fn width(pieces: &[Piece]) -> usize {
-    pieces.iter().map(|piece| crate::line::width(&piece.text)).sum::<usize>() + 3 * pieces.len().saturating_sub(1)
+    pieces.iter().map(|piece| crate::line::width(&piece.text)).sum::<usize>()
+        + 3 * pieces.len().saturating_sub(1)
 }
 
 fn pieces(model: &Model) -> Vec<Piece> {

@@ -15,8 +15,10 @@ use crate::stage::Stage;
 const GUARD: Duration = Duration::from_millis(300);
 
 fn command() -> FakeCall {
-    let display = Display::titled("$ cd build && rm -rf cache && make")
-        .with_block(Block::Command { command: "cd build && rm -rf cache && make".into(), cwd: "/project".into() });
+    let display = Display::titled("$ cd build && rm -rf cache && make").with_block(Block::Command {
+        command: "cd build && rm -rf cache && make".into(),
+        cwd: "/project".into(),
+    });
     FakeCall::new("bash", json!({"command": "rm -rf cache"}))
         .display(display)
         .asks("bash", "rm -rf cache")
@@ -37,7 +39,10 @@ async fn an_ask_shows_what_why_and_keys() {
     insta::assert_snapshot!(stage.shown());
     stage.press(KeyCode::Char('y')).await;
     stage.until_idle().await;
-    assert_eq!(stage.service.replies().into_iter().map(|reply| reply.answer).collect::<Vec<_>>(), [Answer::Once]);
+    assert_eq!(
+        stage.service.replies().into_iter().map(|reply| reply.answer).collect::<Vec<_>>(),
+        [Answer::Once]
+    );
 }
 
 #[tokio::test]
@@ -49,7 +54,10 @@ async fn keys_in_flight_go_to_the_editor_not_to_the_ask() {
     stage.write("n").await;
     stage.later(GUARD / 2).await;
     stage.write("y").await;
-    assert_eq!((stage.model.written().as_str(), stage.service.replies()), ("yes, anyny", Vec::<Reply>::new()));
+    assert_eq!(
+        (stage.model.written().as_str(), stage.service.replies()),
+        ("yes, anyny", Vec::<Reply>::new())
+    );
     stage.later(GUARD).await;
     stage.press(KeyCode::Char('n')).await;
     assert_eq!(stage.service.replies()[0].answer, Answer::Reject { message: None });

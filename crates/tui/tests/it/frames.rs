@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyModifiers};
-use rein_protocol::{
-    Block, Delivery, Display, EventBody, OpenSession, TodoId, TodoItem, TodoState, TurnId,
-};
+use rein_protocol::{Block, Delivery, Display, EventBody, OpenSession, TodoId, TodoItem, TodoState, TurnId};
 use rein_testkit::{Act, FakeCall, FakeService, FakeSession};
 use serde_json::json;
 
@@ -85,7 +83,8 @@ async fn a_failed_call_shows_the_end_of_what_it_said() {
 
 #[tokio::test]
 async fn what_is_to_be_done_is_shown_while_it_is_being_done() {
-    let item = |id: u32, text: &str, state| TodoItem { id: TodoId(id), text: text.into(), state, phase: None };
+    let item =
+        |id: u32, text: &str, state| TodoItem { id: TodoId(id), text: text.into(), state, phase: None };
     let display = Display::titled("todo").with_summary("1 of 3").with_block(Block::Todo {
         items: vec![
             item(1, "read the code", TodoState::Done),
@@ -183,7 +182,8 @@ async fn commands_are_hinted_completed_and_corrected() {
 
 #[tokio::test]
 async fn the_transcript_can_be_read_and_searched() {
-    let service = FakeService::new().on_prompt([Act::say("first needle here"), Act::call(edit()), Act::say("done")]);
+    let service =
+        FakeService::new().on_prompt([Act::say("first needle here"), Act::call(edit()), Act::say("done")]);
     let mut stage = Stage::open(service, 50, 10).await;
     stage.say("go").await;
     stage.until_idle().await;
@@ -198,7 +198,8 @@ async fn the_transcript_can_be_read_and_searched() {
 
 #[tokio::test]
 async fn sessions_can_be_chosen() {
-    let session = FakeSession::new().title("fix the parser").turn("fix the parser", [Act::say("It is fixed.")]);
+    let session =
+        FakeSession::new().title("fix the parser").turn("fix the parser", [Act::say("It is fixed.")]);
     let service = FakeService::new().session(session);
     let mut stage = Stage::open(service, 60, 14).await;
     stage.say("/sessions").await;

@@ -1,5 +1,6 @@
 //! The face against a scripted service, an emulated terminal and a real pty.
 
+mod anything;
 mod asks;
 mod frames;
 mod pty;

@@ -63,7 +63,8 @@ impl Pty {
             .expect("setsid of util-linux starts the face");
         let emulator = vt100::Parser::new(rows, columns, 10_000);
         let seen = Arc::new((Mutex::new(Seen { emulator, raw: Vec::new() }), Condvar::new()));
-        let (mut reader, shared) = (File::from(master.as_fd().try_clone_to_owned().unwrap()), Arc::clone(&seen));
+        let (mut reader, shared) =
+            (File::from(master.as_fd().try_clone_to_owned().unwrap()), Arc::clone(&seen));
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];
             while let Ok(count) = reader.read(&mut buffer) {
@@ -158,7 +159,9 @@ fn start_type_stream_approve_and_quit() {
     assert!(pty.ended().success());
     pty.assert_restored();
     let rows = pty.rows();
-    let at = |text: &str| rows.iter().position(|row| row.contains(text)).unwrap_or_else(|| panic!("{text}: {rows:#?}"));
+    let at = |text: &str| {
+        rows.iter().position(|row| row.contains(text)).unwrap_or_else(|| panic!("{text}: {rows:#?}"))
+    };
     assert!(at("› clean up") < at("rm -rf cache") && at("rm -rf cache") < at("All clean."));
     for gone in ["may this run?", "y once", "fake · "] {
         assert!(!rows.iter().any(|row| row.contains(gone)), "{gone} is still there: {rows:#?}");
