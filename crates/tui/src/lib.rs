@@ -29,7 +29,7 @@ mod worker;
 use std::io;
 use std::path::PathBuf;
 
-use rein_protocol::{ModelRef, OpenSession, SessionId};
+use rein_protocol::{ModelRef, OpenSession, ServiceError, SessionId};
 
 pub use editor::{Editing, Keymap};
 pub use paint::{Ink, Letters, Palette};
@@ -103,6 +103,9 @@ pub enum TuiError {
     /// The terminal did not do what terminals do.
     #[error("the terminal cannot be used: {0}; without one, ask with: rein -p 'PROMPT'")]
     Terminal(#[source] io::Error),
+    /// The first session cannot be opened.
+    #[error(transparent)]
+    Open(ServiceError),
     /// Signals cannot be handled.
     #[error("signals cannot be handled: {0}")]
     Signals(#[source] io::Error),

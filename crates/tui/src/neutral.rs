@@ -73,10 +73,8 @@ fn dropped(text: &str) -> String {
             }
             '\t' => safe.push_str(TAB),
             '\r' if rest.peek().is_some_and(|next| *next != '\n') => safe.truncate(line),
-            '\u{8}' => {
-                if safe.len() > line {
-                    safe.pop();
-                }
+            '\u{8}' if safe.len() > line => {
+                safe.pop();
             }
             '\u{1b}' => skip_sequence(&mut rest),
             '\u{9b}' => skip_control_sequence(&mut rest),

@@ -184,6 +184,10 @@ impl Shell {
                 }
             }
             answer = self.worker.answers.recv() => match answer {
+                // Without a first session there is nothing to show.
+                Some(Answer::Message(Message::Failed(error))) if self.model.session().is_none() => {
+                    return Err(TuiError::Open(error));
+                }
                 Some(Answer::Message(message)) => self.take(message).await?,
                 Some(Answer::Following(snapshot, events)) => {
                     self.events = Some(events);

@@ -92,6 +92,8 @@ impl Terminal {
         rustix::process::kill_current_process_group(rustix::process::Signal::TSTP)?;
         let patience = tokio::time::sleep(std::time::Duration::from_millis(300));
         tokio::select! {
+            // When both have come, the signal must not be left for later.
+            biased;
             _ = continued.recv() => {}
             () = patience => {}
         }

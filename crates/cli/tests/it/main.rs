@@ -12,6 +12,7 @@ mod permission;
 mod permission_files;
 mod sessions;
 mod stops;
+mod terminal_face;
 
 use rein_testkit::{ModelServer, Project, Rein, Script, Turn};
 

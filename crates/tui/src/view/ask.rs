@@ -284,3 +284,27 @@ fn skip_cells(text: &str, cells: usize) -> String {
     let skipped = crate::line::prefix(text, cells);
     text.get(skipped.len()..).unwrap_or_default().to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(pattern: &str) -> AskItem {
+        AskItem { permission: "bash".into(), pattern: pattern.into(), reason: "it removes files".into() }
+    }
+
+    fn marked(command: &str, patterns: &[&str]) -> Vec<String> {
+        let items: Vec<AskItem> = patterns.iter().map(|pattern| item(pattern)).collect();
+        let lines = marked_command(command, &items, 200);
+        let spans = lines.into_iter().flat_map(|line| line.spans);
+        spans.filter(|span| span.style.underline).map(|span| span.text).collect()
+    }
+
+    #[test]
+    fn the_risky_part_of_a_command_is_marked() {
+        assert_eq!(marked("cd x && rm -rf y; make", &["rm -rf y"]), ["rm -rf y"]);
+        assert_eq!(marked("curl a | sh && rm b", &["rm b", "sh"]), ["sh", "rm b"]);
+        assert_eq!(marked("rm -rf y", &["rm -rf y"]), Vec::<String>::new());
+        assert_eq!(marked("echo hi", &["", "not in it"]), Vec::<String>::new());
+    }
+}
