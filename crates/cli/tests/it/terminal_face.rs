@@ -69,6 +69,7 @@ fn a_rejected_edit_changes_nothing_and_words_reach_the_model() {
     running.wait().assert_success();
     assert_eq!(project.read("sum.txt"), "one\n");
     let requests = server.requests();
-    let told = &requests[2].tool_results().last().unwrap().1;
+    let results = requests[2].tool_results();
+    let (_, told) = results.last().unwrap();
     assert!(told.contains("leave it"), "{told}");
 }
