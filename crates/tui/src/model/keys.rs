@@ -100,10 +100,10 @@ impl Model {
         if !self.editor.is_empty() {
             self.editor.set_text("");
             self.dismiss_hints();
-            self.remark("cleared · Ctrl-C again quits");
+            self.remark = Some(("cleared · Ctrl-C again quits".to_owned(), self.now + SECOND_KEY));
             return Vec::new();
         }
-        self.remark("Ctrl-C again quits");
+        self.remark = Some(("Ctrl-C again quits".to_owned(), self.now + SECOND_KEY));
         self.interrupt()
     }
 
