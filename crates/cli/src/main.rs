@@ -3,7 +3,8 @@
 //! Layout: [`args`] is the command line; [`wiring`] is the only place that puts
 //! the crates together; everything else reaches the engine through
 //! `protocol::Service`. [`headless`] is one turn without a person at it, with
-//! [`streams`], [`signals`] and [`prompt`] as its ways in and out;
+//! [`streams`], [`signals`] and [`prompt`] as its ways in and out; [`terminal_face`]
+//! is the conversation at a terminal;
 //! [`run_command`], [`sessions`], [`config_command`], [`models_command`], [`context_command`],
 //! [`permission_command`], [`sandbox_command`], [`doctor_command`],
 //! [`audit_command`], [`auth_command`], [`replay_command`] and [`demo`] are the
@@ -35,6 +36,7 @@ mod signals;
 mod stdout;
 mod streams;
 mod terminal;
+mod terminal_face;
 mod wiring;
 
 use std::io;
@@ -80,7 +82,9 @@ fn main() -> ExitCode {
 fn dispatch(arguments: Arguments) -> Result<Exit, CommandError> {
     let Arguments { run, shared, command } = arguments;
     let Some(command) = command else {
-        return if run.is_headless() {
+        return if terminal_face::is_wanted(&run) {
+            terminal_face::execute(&run, &shared)
+        } else if run.is_headless() {
             run_command::execute(run, &shared)
         } else {
             Err(no_terminal_ui(&run))
@@ -133,7 +137,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, CommandError> {
 fn no_terminal_ui(run: &RunArguments) -> CommandError {
     let prompt = run.prompt();
     let Some(word) = run.words.first() else {
-        return CommandError::usage("there is no terminal UI in this version yet")
+        return CommandError::usage("there is no terminal to talk at")
             .hint("ask for one thing at a time: rein -p 'what does this project do?'")
             .hint("or watch it work, without a key: rein demo")
             .hint("`rein --help` shows everything");

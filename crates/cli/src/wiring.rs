@@ -55,6 +55,8 @@ pub struct Setup {
     store: Option<Store>,
     plan: Option<RecordPlan>,
     recorder: Option<Recorder>,
+    presence: Presence,
+    usable: Vec<ModelRef>,
 }
 
 impl Setup {
@@ -67,9 +69,20 @@ impl Setup {
 
     /// The same arguments, with the settings of another directory.
     pub fn moved_to(self, directory: &Path) -> Result<Self, CommandError> {
-        let (store, plan) = (self.store, self.plan);
+        let (store, plan, presence) = (self.store, self.plan, self.presence);
         let moved = Self::load_at(Places::at(directory)?, self.flags, self.rules)?;
-        Ok(Self { store, plan, ..moved })
+        Ok(Self { store, plan, presence, ..moved })
+    }
+
+    /// Somebody is there to be asked.
+    pub fn with_person(mut self) -> Self {
+        self.presence = Presence::Person;
+        self
+    }
+
+    /// The models that can be used, as far as that is known without asking anybody; once there is an engine.
+    pub fn models_to_choose_from(&self) -> &[ModelRef] {
+        &self.usable
     }
 
     /// Where rein works and keeps its files.
@@ -158,6 +171,7 @@ impl Setup {
         if let Err(error) = sweeping.await {
             tracing::debug!(%error, "orphaned processes were not looked for");
         }
+        self.usable = providers::usable(&models);
         self.check_window(&models, model.as_ref().or(had)).await;
         self.begin_recording(&models, &keychain, model.as_ref().or(had))?;
         let models = match &self.recorder {
@@ -197,7 +211,9 @@ impl Setup {
             forms: rules::read_form,
         };
         let loaded = rein_config::load(&request).map_err(wrong_settings)?;
-        Ok(Self { places, loaded, flags, rules, store: None, plan: None, recorder: None })
+        let presence = Presence::Nobody;
+        let (store, usable) = (None, Vec::new());
+        Ok(Self { places, loaded, flags, rules, store, presence, usable, plan: None, recorder: None })
     }
 
     /// The sessions on disk, as they were recorded.
@@ -312,7 +328,7 @@ impl Setup {
                 retry_base: Duration::from_millis(settings.retry.base_delay_ms.into()),
             },
             layers: rules::layers(&self.loaded, &self.rules),
-            presence: Presence::Nobody,
+            presence: self.presence,
             mode_limit: self.loaded.mode_limit.clone(),
             home: self.home(),
             protected: self.places.own_directories(),

@@ -6,7 +6,8 @@ use std::ffi::OsString;
 use rein_config::{ModelSettings, OAuthSettings, ProviderSettings, Secret, ServerUrl};
 use rein_http::{HttpError, Method, Request};
 use rein_llm::catalog::ImageSupport;
-use rein_llm::{Catalog, Dialect, Keychain, ModelInfo, OAuth, Prices, Provider, ProviderConfig, Wire};
+use rein_llm::{Catalog, Dialect, Keychain, ModelInfo, Models, OAuth, Prices, Provider, ProviderConfig, Wire};
+use rein_protocol::ModelRef;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::from_model_error;
@@ -57,6 +58,19 @@ fn what_is_wrong(address: &str) -> Option<String> {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
     let credentials = rest.split(['/', '\\']).next().unwrap_or_default().contains('@');
     credentials.then(|| "there is a user name or a password in it".to_owned())
+}
+
+/// The models of providers that can be asked: none of their keys is missing.
+pub(super) fn usable(models: &Models) -> Vec<ModelRef> {
+    let name = |provider: &Provider, info: &ModelInfo| ModelRef {
+        provider: provider.name.clone(),
+        model: info.id.clone(),
+    };
+    let askable = |provider: &&Provider| {
+        provider.models.first().is_some_and(|first| models.resolve(&name(provider, first)).is_ok())
+    };
+    let providers = models.catalog().providers().iter().filter(askable);
+    providers.flat_map(|provider| provider.models.iter().map(|info| name(provider, info))).collect()
 }
 
 /// Keeps every key from the commands that rein runs, whatever the variables with it are called.

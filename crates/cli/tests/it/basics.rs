@@ -33,7 +33,7 @@ fn without_arguments_it_says_what_works() {
     let output = rein(&Project::new()).run();
     output.assert_code(2);
     assert_eq!(output.stdout, "");
-    for words in ["there is no terminal UI", "rein -p", "rein demo"] {
+    for words in ["there is no terminal to talk at", "rein -p", "rein demo"] {
         assert!(output.stderr.contains(words), "{output}");
     }
 }

@@ -16,6 +16,7 @@ mod permission_files;
 mod replay;
 mod sessions;
 mod stops;
+mod terminal_face;
 
 use rein_testkit::{ModelServer, Project, Rein, Script, Turn};
 

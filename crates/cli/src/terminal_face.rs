@@ -1,0 +1,78 @@
+//! `rein` at a terminal: from arguments to the face that a person talks to.
+
+use std::io::{self, IsTerminal, Write};
+
+use rein_protocol::OpenSession;
+use rein_tui::{Ended, TuiOptions};
+
+use crate::args::{OutputFormat, RunArguments, SharedArguments};
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::sessions;
+use crate::signals::Signal;
+use crate::terminal::Target;
+use crate::wiring::{self, Setup};
+
+/// Whether somebody sits at a terminal and asked for nothing else.
+pub fn is_wanted(run: &RunArguments) -> bool {
+    let word = run.words.first().is_some_and(|word| !word.contains(char::is_whitespace));
+    // A lone word is more likely a mistyped command.
+    run.print.is_none()
+        && run.output == OutputFormat::default()
+        && !run.quiet
+        && !word
+        && io::stdin().is_terminal()
+        && io::stdout().is_terminal()
+}
+
+/// Opens it.
+pub fn execute(run: &RunArguments, shared: &SharedArguments) -> Result<Exit, CommandError> {
+    let setup = Setup::load(shared, run)?.with_person();
+    let runtime = wiring::runtime()?;
+    let exit = runtime.block_on(open(setup, run, shared));
+    runtime.shutdown_background();
+    exit
+}
+
+async fn open(mut setup: Setup, run: &RunArguments, shared: &SharedArguments) -> Result<Exit, CommandError> {
+    let mut open = OpenSession::default();
+    let mut had = None;
+    if run.continue_last || run.resume.is_some() {
+        let archive = setup.archive().await?;
+        let found = match &run.resume {
+            Some(name) => sessions::by_name(&*archive, name).await?,
+            None => sessions::last_of(&*archive, setup.directory()).await?,
+        };
+        if shared.cwd.is_none() && found.workspace != setup.directory() {
+            setup = setup.moved_to(&found.workspace)?;
+        }
+        open.workspace = shared.cwd.is_some().then(|| setup.directory().to_owned());
+        open.session = Some(found.id);
+        had = found.model;
+    } else {
+        open.workspace = Some(setup.directory().to_owned());
+    }
+    open.mode = Some(setup.settings().settings.mode);
+    setup.print_warnings();
+    let (engine, model) = setup.engine(run.model.as_deref(), had.as_ref()).await?;
+    open.model = model;
+    let mut options = TuiOptions::new(open);
+    options.state_directory = Some(setup.places().directories.state.join("tui"));
+    options.models = setup.models_to_choose_from().to_vec();
+    options.prompt = Some(run.prompt()).filter(|prompt| !prompt.is_empty());
+    let exit = rein_tui::run(engine, options)
+        .await
+        .map_err(|error| CommandError::failure("the terminal face cannot be shown").caused_by(error))?;
+    if let Some(session) = &exit.session {
+        let mut stderr = io::stderr();
+        let ink = Target::of(&stderr).ink();
+        // Nobody is left to tell if this cannot be printed.
+        let _ = writeln!(stderr, "{}", ink.dim(&format!("go on with: rein --resume {session}")));
+    }
+    Ok(match exit.ended {
+        Ended::Quit => Exit::Success,
+        Ended::Interrupted => Exit::Interrupted(Signal::Interrupt),
+        Ended::Terminated => Exit::Interrupted(Signal::Terminate),
+        Ended::HungUp => Exit::Interrupted(Signal::Hangup),
+    })
+}

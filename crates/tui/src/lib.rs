@@ -1,0 +1,112 @@
+//! The terminal face: `protocol::Service` for a person at a terminal.
+//!
+//! Layout: [`model`] is the state and what changes it, [`view`] what it looks
+//! like, both pure; [`screen`] turns lines into the fewest bytes, [`paint`] into
+//! what this terminal understands; `shell` is the loop around them, with
+//! `terminal`, `worker` (calls of the service) and `keep` (files) as its hands.
+//! [`line`] is what all of them speak, [`neutral`] disarms untrusted text. The
+//! parts are [`editor`], [`markdown`] with [`highlight`], and [`picker`].
+//!
+//! What is finished is written once into the terminal's own scrollback and never
+//! touched again; only a small region below it is live.
+
+pub mod editor;
+mod files;
+pub mod highlight;
+mod keep;
+pub mod line;
+pub mod markdown;
+pub mod model;
+pub mod neutral;
+pub mod paint;
+pub mod picker;
+pub mod screen;
+mod shell;
+mod terminal;
+pub mod view;
+mod worker;
+
+use std::io;
+use std::path::PathBuf;
+
+use rein_protocol::{ModelRef, OpenSession, ServiceError, SessionId};
+
+pub use editor::{Editing, Keymap};
+pub use paint::{Ink, Letters, Palette};
+pub use screen::{Reflow, Size};
+pub use shell::run;
+
+/// What the face is told.
+#[derive(Debug, Clone)]
+pub struct TuiOptions {
+    /// The session to begin with.
+    pub open: OpenSession,
+    /// Something to say at once.
+    pub prompt: Option<String>,
+    /// Where drafts and history are kept; nowhere if absent.
+    pub state_directory: Option<PathBuf>,
+    /// Models to choose from.
+    pub models: Vec<ModelRef>,
+    /// What the terminal can show.
+    pub palette: Palette,
+    /// What it does when it becomes narrower.
+    pub reflow: Reflow,
+    /// How keys are understood.
+    pub editing: Editing,
+    /// Which key does what in the editor.
+    pub keymap: Keymap,
+}
+
+impl TuiOptions {
+    /// For this terminal, as the environment describes it.
+    #[must_use]
+    pub fn new(open: OpenSession) -> Self {
+        let variable = |name: &str| std::env::var(name).ok();
+        Self {
+            open,
+            prompt: None,
+            state_directory: None,
+            models: Vec::new(),
+            palette: Palette::detect(variable),
+            reflow: Reflow::detect(variable),
+            editing: Editing::default(),
+            keymap: Keymap::default(),
+        }
+    }
+}
+
+/// How the face ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exit {
+    /// Who ended it.
+    pub ended: Ended,
+    /// The session that was open, if something was said in it.
+    pub session: Option<SessionId>,
+}
+
+/// Who ended the face.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// The person.
+    Quit,
+    /// SIGINT.
+    Interrupted,
+    /// SIGTERM.
+    Terminated,
+    /// SIGHUP, or the terminal went away.
+    HungUp,
+}
+
+/// Why the face could not be shown.
+#[derive(Debug, thiserror::Error)]
+pub enum TuiError {
+    /// The terminal did not do what terminals do.
+    #[error("the terminal cannot be used: {0}; without one, ask with: rein -p 'PROMPT'")]
+    Terminal(#[source] io::Error),
+    /// The first session cannot be opened.
+    #[error(transparent)]
+    Open(ServiceError),
+    /// Signals cannot be handled.
+    #[error("signals cannot be handled: {0}")]
+    Signals(#[source] io::Error),
+}

@@ -1,0 +1,395 @@
+//! What the session tells, folded into the state of the face.
+//!
+//! The same for events that come and for entries of a session that is opened:
+//! what is finished is committed in order, the rest is kept in `live`.
+
+use std::time::Duration;
+
+use rein_protocol::event::PartKind;
+use rein_protocol::message::AssistantPart;
+use rein_protocol::{
+    Ask, CallId, Content, Entry, EntryBody, Event, EventBody, PartId, SessionState, Snapshot, StopReason,
+    TodoList,
+};
+
+use super::dialog::Dialog;
+use super::live::{Card, Fold, Live, Look, Thought, Words};
+use super::{Effect, Focus, Kind, Model, Queued, Retry, Turn};
+use crate::markdown::Stream;
+use crate::neutral::{Sequences, neutral};
+use crate::view;
+
+/// How many entries of an opened session are shown; the pager has the rest.
+const SHOWN_ENTRIES: usize = 120;
+
+impl Model {
+    pub(super) fn opened(&mut self, snapshot: Snapshot) -> Vec<Effect> {
+        let first = self.session.is_none();
+        self.forget_session();
+        let info = &snapshot.info;
+        self.session = Some(info.id.clone());
+        self.workspace.clone_from(&info.workspace);
+        self.model.clone_from(&info.model);
+        self.mode = info.mode;
+        (self.shown_mode, self.shown_model) = (self.mode, self.model.clone());
+        let banner = view::note::banner(self, if first { None } else { Some(&info.title) });
+        self.note(banner);
+        self.replay(&snapshot);
+        self.jobs.clone_from(&snapshot.jobs);
+        (self.usage, self.cost) = (snapshot.usage, snapshot.cost);
+        self.mode = snapshot.info.mode;
+        self.model = snapshot.info.model.or(self.model.take());
+        (self.shown_mode, self.shown_model) = (self.mode, self.model.clone());
+        match snapshot.info.state {
+            SessionState::Running { .. } => {}
+            SessionState::Idle => self.turn = None,
+            SessionState::Broken { .. } => {
+                self.turn = None;
+                let hint = "the last turn was cut off: /continue goes on with it, a prompt begins another";
+                self.note(view::note::remark(hint, self.size.columns));
+            }
+        }
+        let mut effects = Vec::new();
+        for event in snapshot.open {
+            effects.extend(self.event(event));
+        }
+        self.dialogs.clear();
+        for ask in snapshot.asks {
+            effects.extend(self.asked(ask));
+        }
+        let unsent = std::mem::take(&mut self.unsent);
+        effects.extend(unsent.into_iter().map(|(text, delivery)| Effect::Prompt { text, delivery }));
+        effects
+    }
+
+    fn forget_session(&mut self) {
+        self.live.clear();
+        self.fold = Fold::default();
+        self.queue.clear();
+        self.dialogs.clear();
+        self.todo = None;
+        self.turn = None;
+        self.retry = None;
+        self.context = 0;
+    }
+
+    /// The end of what was recorded, as if it happened now.
+    fn replay(&mut self, snapshot: &Snapshot) {
+        let from = snapshot.entries.len().saturating_sub(SHOWN_ENTRIES);
+        // A turn is shown from its beginning.
+        let begins = |entry: &Entry| matches!(entry.body, EntryBody::User { .. });
+        let start = snapshot.entries.iter().skip(from).position(begins).map_or(from, |at| from + at);
+        if snapshot.entries.iter().take(start).any(begins) {
+            self.note(view::note::remark("earlier messages: Ctrl-O shows them", self.size.columns));
+        }
+        for entry in snapshot.entries.iter().skip(start) {
+            self.entry(entry);
+        }
+    }
+
+    pub(super) fn event(&mut self, event: Event) -> Vec<Effect> {
+        if self.session.as_ref().is_some_and(|session| *session != event.session) {
+            return Vec::new();
+        }
+        match event.body {
+            EventBody::Entry { entry } => return self.entry(&entry),
+            // Settled with the next frame: there may be thousands a second.
+            EventBody::PartDelta { part, kind, delta, .. } => self.grew(part, &kind, &delta),
+            EventBody::CallOutput { call, delta } => {
+                if let Some(card) = self.card(&call) {
+                    card.tail.push(&delta);
+                }
+            }
+            EventBody::Job { job } => match self.jobs.iter_mut().find(|known| known.id == job.id) {
+                Some(known) => *known = job,
+                None => self.jobs.push(job),
+            },
+            EventBody::Retrying { attempt, delay_ms, error, .. } => {
+                let at = self.now + Duration::from_millis(delay_ms);
+                self.retry = Some(Retry { at, attempt, error });
+            }
+            EventBody::Broken { message } => {
+                self.turn = None;
+                let hint = "what was recorded is kept: start rein again with --continue";
+                let lines = view::note::error(&message, Some(hint), self.size.columns);
+                self.note(lines);
+            }
+        }
+        Vec::new()
+    }
+
+    /// One entry.
+    fn entry(&mut self, entry: &Entry) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        match &entry.body {
+            EntryBody::Queued { content, delivery, .. } => self.queue.push(Queued {
+                entry: entry.id.clone(),
+                text: text_of(content),
+                delivery: *delivery,
+            }),
+            EntryBody::User { content, queued, .. } => {
+                self.queue.retain(|message| Some(&message.entry) != queued.as_ref());
+                self.finish_all();
+                self.show_changes();
+                let lines = view::note::user(&text_of(content), self.size.columns);
+                self.commit(Kind::User, lines);
+                self.spoken = true;
+                let now = self.now;
+                self.turn.get_or_insert(Turn { since: now, interrupting: false });
+            }
+            EntryBody::StepStarted { model, .. } => {
+                self.retry = None;
+                self.model = Some(model.clone());
+                let now = self.now;
+                self.turn.get_or_insert(Turn { since: now, interrupting: false });
+            }
+            EntryBody::Part { part, body, .. } => self.completed(part, body),
+            EntryBody::StepEnded { usage, cost, .. } => {
+                if let Some(usage) = usage {
+                    self.usage += *usage;
+                    self.context = usage.total();
+                }
+                self.cost += *cost;
+                self.finish_words();
+            }
+            EntryBody::Asked { ask } => effects.extend(self.asked(ask.clone())),
+            EntryBody::Decided { call, .. } => self.withdraw(call),
+            EntryBody::CallStarted { call, intent } => {
+                let now = self.now;
+                if let Some(card) = self.card(call) {
+                    card.since = Some(now);
+                    card.display = Some(intent.display.clone());
+                }
+            }
+            EntryBody::CallEnded { call, result } => {
+                self.withdraw(call);
+                if let Some(list) = TodoList::in_display(&result.display) {
+                    self.todo = Some(list).filter(|list| list.items.iter().any(|item| item.state.is_open()));
+                }
+                if let Some(card) = self.card(call) {
+                    card.result = Some(result.clone());
+                }
+            }
+            EntryBody::TurnEnded { stop, message, .. } => {
+                effects.extend(self.turn_ended(*stop, message.as_deref()));
+            }
+            EntryBody::ModelChanged { model } => self.model = Some(model.clone()),
+            EntryBody::ModeChanged { mode } => self.mode = *mode,
+            EntryBody::Recovered { message } => {
+                self.dialogs.clear();
+                self.finish_all();
+                let lines = view::note::divider(&format!("recovered: {message}"), self.size.columns);
+                self.note(lines);
+            }
+        }
+        self.settle();
+        effects
+    }
+
+    fn turn_ended(&mut self, stop: StopReason, message: Option<&str>) -> Vec<Effect> {
+        self.finish_all();
+        self.dialogs.clear();
+        self.retry = None;
+        let was_running = self.turn.take().is_some();
+        let lines = view::note::ended(stop, message, self.size.columns);
+        self.note(lines);
+        self.flush_fold();
+        match (was_running, self.focus) {
+            (true, Focus::Elsewhere) => vec![Effect::Notify("rein is done".to_owned())],
+            _ => Vec::new(),
+        }
+    }
+
+    fn asked(&mut self, ask: Ask) -> Vec<Effect> {
+        let title = view::one_line(&ask.display.title, 80);
+        self.dialogs.push_back(Dialog::new(ask, self.now));
+        match self.focus {
+            Focus::Elsewhere => vec![Effect::Notify(format!("rein asks: {title}"))],
+            Focus::Here => Vec::new(),
+        }
+    }
+
+    /// An ask was settled, here or by somebody else.
+    fn withdraw(&mut self, call: &CallId) {
+        let now = self.now;
+        let before = self.dialogs.front().map(|dialog| dialog.ask.id.clone());
+        self.dialogs.retain(|dialog| dialog.ask.call != *call);
+        if let Some(front) = self.dialogs.front_mut().filter(|front| Some(&front.ask.id) != before.as_ref()) {
+            front.appears(now);
+        }
+    }
+
+    /// Says that another model or mode holds, once it matters.
+    fn show_changes(&mut self) {
+        if self.model != self.shown_model && self.shown_model.is_some() {
+            let name = self.model.as_ref().map(ToString::to_string).unwrap_or_default();
+            self.note(view::note::divider(&format!("model: {name}"), self.size.columns));
+        }
+        if self.mode != self.shown_mode {
+            self.note(view::note::divider(&format!("mode: {}", self.mode.name()), self.size.columns));
+        }
+        (self.shown_mode, self.shown_model) = (self.mode, self.model.clone());
+    }
+
+    fn card(&mut self, call: &CallId) -> Option<&mut Card> {
+        self.live.iter_mut().find_map(|live| match live {
+            Live::Call(card) if card.id.as_ref() == Some(call) => Some(&mut **card),
+            _ => None,
+        })
+    }
+
+    fn grew(&mut self, part: PartId, kind: &PartKind, delta: &str) {
+        self.retry = None;
+        if !self.live.iter().any(|live| live.part() == Some(&part)) {
+            self.begin(part.clone(), kind);
+        }
+        let place = self.live.iter_mut().find(|live| live.part() == Some(&part));
+        match place {
+            Some(Live::Words(words)) => {
+                words.stream.push(&disarmed(delta));
+                words.received += delta.len();
+            }
+            Some(Live::Thought(thought)) => thought.text.push_str(delta),
+            Some(Live::Call(card)) => card.arguments += delta.len(),
+            None => {}
+        }
+    }
+
+    fn begin(&mut self, part: PartId, kind: &PartKind) {
+        self.live.push_back(match kind {
+            PartKind::Text => Live::Words(Words {
+                part,
+                stream: Stream::new(),
+                received: 0,
+                ready: Vec::new(),
+                begun: false,
+                done: false,
+            }),
+            PartKind::Reasoning => {
+                Live::Thought(Thought { part, text: String::new(), since: self.now, took: None })
+            }
+            PartKind::Call { tool } => {
+                let mut card = Card::proposed(tool);
+                card.part = Some(part);
+                Live::Call(Box::new(card))
+            }
+        });
+    }
+
+    fn completed(&mut self, part: &PartId, body: &AssistantPart) {
+        let known = self.live.iter().any(|live| live.part() == Some(part));
+        if !known {
+            let kind = match body {
+                AssistantPart::Text { .. } => PartKind::Text,
+                AssistantPart::Reasoning { .. } => PartKind::Reasoning,
+                AssistantPart::Call(call) => PartKind::Call { tool: call.tool.clone() },
+            };
+            self.begin(part.clone(), &kind);
+        }
+        let now = self.now;
+        let place = self.live.iter_mut().find(|live| live.part() == Some(part));
+        match (place, body) {
+            (Some(Live::Words(words)), AssistantPart::Text { text }) => {
+                // Deltas may have been left out.
+                words.stream.push(&disarmed(text.get(words.received..).unwrap_or_default()));
+                words.stream.finish();
+                words.done = true;
+            }
+            (Some(Live::Thought(thought)), AssistantPart::Reasoning { text, .. }) => {
+                thought.text.clone_from(text);
+                thought.took = Some(now.saturating_sub(thought.since));
+            }
+            (Some(Live::Call(card)), AssistantPart::Call(call)) => {
+                card.part = None;
+                card.id = Some(call.id.clone());
+                card.tool.clone_from(&call.tool);
+            }
+            _ => {}
+        }
+    }
+
+    /// What was said so far is all that comes.
+    fn finish_words(&mut self) {
+        let now = self.now;
+        for live in &mut self.live {
+            match live {
+                Live::Words(words) => {
+                    words.stream.finish();
+                    words.done = true;
+                }
+                Live::Thought(thought) => {
+                    let since = thought.since;
+                    thought.took.get_or_insert(now.saturating_sub(since));
+                }
+                Live::Call(_) => {}
+            }
+        }
+        // A call whose arguments never became complete was never made.
+        self.live.retain(|live| !matches!(live, Live::Call(card) if card.id.is_none()));
+    }
+
+    fn finish_all(&mut self) {
+        self.finish_words();
+        self.settle();
+        // Without a result by now there is none to come.
+        self.live.retain(|live| matches!(live, Live::Call(card) if card.result.is_some()));
+        self.settle();
+        self.flush_fold();
+    }
+
+    /// Commits what is finished, as far as nothing unfinished is before it.
+    pub(super) fn settle(&mut self) {
+        let columns = self.size.columns;
+        while let Some(mut front) = self.live.pop_front() {
+            match &mut front {
+                Live::Words(words) => {
+                    let mut lines = std::mem::take(&mut words.ready);
+                    lines.extend(words.stream.settled(columns));
+                    let (begun, done) = (words.begun, words.done);
+                    words.begun |= !lines.is_empty();
+                    match begun {
+                        true => self.commit_more(lines),
+                        false => self.commit(Kind::Words, lines),
+                    }
+                    if !done {
+                        self.live.push_front(front);
+                        break;
+                    }
+                }
+                Live::Thought(thought) if thought.took.is_some() => {
+                    let lines = view::note::thought(thought, columns);
+                    self.commit(Kind::Card, lines);
+                }
+                Live::Call(card) if card.result.is_some() => match (Look::of(card), card.result.take()) {
+                    (Some(look), Some(result)) => self.fold.looks.push((look, result)),
+                    (None, Some(result)) => {
+                        let lines = view::card::finished(&card.tool, &result, columns);
+                        self.commit(Kind::Card, lines);
+                    }
+                    (_, None) => {}
+                },
+                Live::Thought(_) | Live::Call(_) => {
+                    self.live.push_front(front);
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// Words that a terminal would not obey, whatever piece of them this is.
+fn disarmed(text: &str) -> String {
+    neutral(&text.replace('\r', ""), Sequences::Shown).into_owned()
+}
+
+/// The words of a message; a picture is a word.
+fn text_of(content: &[Content]) -> String {
+    let words: Vec<&str> = content
+        .iter()
+        .map(|piece| match piece {
+            Content::Text { text } => text.as_str(),
+            Content::Image { .. } => "[picture]",
+        })
+        .collect();
+    words.join("\n")
+}

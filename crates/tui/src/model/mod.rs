@@ -1,0 +1,423 @@
+//! The state of the face, and what changes it. Pure: messages in, effects out.
+//!
+//! Layout: `fold` takes what the session tells, `live` is what is not finished
+//! yet, `keys` takes what the person does, `dialog` is an ask, `command` the
+//! slash commands, `overlay` what covers the screen, `input` a single line of
+//! text. What it looks like is `view`'s; terminal and service are `shell`'s.
+//!
+//! Finished things leave through [`Model::take_committed`], once and in order;
+//! only what is unfinished is kept, so the state does not grow with the session.
+
+pub(crate) mod command;
+pub(crate) mod dialog;
+mod fold;
+pub(crate) mod hints;
+pub(crate) mod input;
+mod keys;
+pub(crate) mod live;
+pub(crate) mod overlay;
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crossterm::event::KeyEvent;
+use rein_protocol::{
+    Cost, Delivery, EntryId, Event, JobInfo, Mode, ModelRef, OpenSession, Reply, ServiceError, SessionChange,
+    SessionId, SessionInfo, Snapshot, Timestamp, TodoList, Usage,
+};
+
+use crate::editor::{Draft, Editing, Editor, History, Keymap};
+use crate::line::Line;
+use crate::picker::files::FileIndex;
+use crate::screen::Size;
+use crate::view;
+use dialog::Dialog;
+use hints::Hints;
+use live::{Fold, Live};
+use overlay::Overlay;
+
+/// How long a remark stays.
+const REMARK: Duration = Duration::from_secs(4);
+/// How long a second Ctrl-C counts as such.
+pub(crate) const SECOND_KEY: Duration = Duration::from_secs(2);
+
+/// Something that happened.
+#[derive(Debug)]
+pub enum Message {
+    /// A key was pressed.
+    Key(KeyEvent),
+    /// Text was pasted.
+    Paste(String),
+    /// The terminal has another size.
+    Resized(Size),
+    /// The person looks at the terminal, or elsewhere.
+    Focus(Focus),
+    /// A session was opened: as it is now.
+    Opened(Box<Snapshot>),
+    /// Something happened in the session.
+    Event(Box<Event>),
+    /// The sessions that were asked for.
+    Sessions {
+        /// The last used first.
+        sessions: Vec<SessionInfo>,
+        /// What the clock says, for their age.
+        at: Timestamp,
+    },
+    /// The whole session, for the pager.
+    Transcript(Box<Snapshot>),
+    /// The files of the workspace.
+    Files(FileIndex),
+    /// The service refused a prompt; its words come back.
+    NotSent {
+        /// What was to be said.
+        text: String,
+        /// Why it was not.
+        error: ServiceError,
+    },
+    /// The service refused something else.
+    Failed(ServiceError),
+    /// The events of the session ended.
+    StreamEnded,
+    /// Time went by.
+    Woke,
+}
+
+/// Where the person looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Focus {
+    /// Here, as far as is known.
+    Here,
+    /// Elsewhere.
+    Elsewhere,
+}
+
+/// Something to be done outside.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Open a session and follow it.
+    Open(OpenSession),
+    /// Say something.
+    Prompt {
+        /// What.
+        text: String,
+        /// When.
+        delivery: Delivery,
+    },
+    /// Go on with a broken turn.
+    Resume,
+    /// Stop what is under way.
+    Interrupt,
+    /// Answer an ask.
+    Reply(Reply),
+    /// Change model or mode.
+    Change(SessionChange),
+    /// Fetch the sessions of the workspace.
+    ListSessions,
+    /// Fetch the whole session.
+    FetchTranscript,
+    /// Look which files there are.
+    FindFiles,
+    /// Keep what was sent for the next time.
+    Remember(String),
+    /// Call a person who looks elsewhere.
+    Notify(String),
+    /// Stop the process until the shell lets it go on.
+    Suspend,
+    /// Draw everything again.
+    Redraw,
+    /// End.
+    Quit,
+}
+
+/// A turn under way.
+#[derive(Debug, Clone)]
+pub(crate) struct Turn {
+    pub(crate) since: Duration,
+    /// Whether an interrupt was asked for.
+    pub(crate) interrupting: bool,
+}
+
+/// A model call that is going to be tried again.
+#[derive(Debug, Clone)]
+pub(crate) struct Retry {
+    pub(crate) at: Duration,
+    pub(crate) attempt: u32,
+    pub(crate) error: String,
+}
+
+/// A message that waits.
+#[derive(Debug, Clone)]
+pub(crate) struct Queued {
+    pub(crate) entry: EntryId,
+    pub(crate) text: String,
+    pub(crate) delivery: Delivery,
+}
+
+/// What was committed last: decides about the space before the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Nothing,
+    User,
+    Words,
+    Card,
+    Note,
+}
+
+/// The state of the face.
+#[derive(Debug)]
+pub struct Model {
+    pub(crate) size: Size,
+    pub(crate) now: Duration,
+    pub(crate) session: Option<SessionId>,
+    pub(crate) workspace: PathBuf,
+    pub(crate) model: Option<ModelRef>,
+    pub(crate) models: Vec<ModelRef>,
+    pub(crate) mode: Mode,
+    shown_model: Option<ModelRef>,
+    shown_mode: Mode,
+    pub(crate) usage: Usage,
+    pub(crate) cost: Cost,
+    /// Tokens of the last call: what the model has before it.
+    pub(crate) context: u64,
+    pub(crate) turn: Option<Turn>,
+    pub(crate) retry: Option<Retry>,
+    pub(crate) queue: Vec<Queued>,
+    pub(crate) live: VecDeque<Live>,
+    pub(crate) fold: Fold,
+    pub(crate) jobs: Vec<JobInfo>,
+    pub(crate) todo: Option<TodoList>,
+    pub(crate) dialogs: VecDeque<Dialog>,
+    pub(crate) editor: Editor,
+    pub(crate) hints: Hints,
+    pub(crate) overlay: Option<Overlay>,
+    pub(crate) remark: Option<(String, Duration)>,
+    pub(crate) quit_by: Option<Duration>,
+    pub(crate) focus: Focus,
+    /// When a key last went to the editor.
+    pub(crate) typed: Option<Duration>,
+    /// What was said before the session was open.
+    unsent: Vec<(String, Delivery)>,
+    committed: Vec<Line>,
+    last: Kind,
+    spoken: bool,
+}
+
+impl Model {
+    /// Without a session.
+    #[must_use]
+    pub fn new(size: Size) -> Self {
+        Self {
+            size,
+            now: Duration::ZERO,
+            session: None,
+            workspace: PathBuf::new(),
+            model: None,
+            models: Vec::new(),
+            mode: Mode::default(),
+            shown_model: None,
+            shown_mode: Mode::default(),
+            usage: Usage::default(),
+            cost: Cost::ZERO,
+            context: 0,
+            turn: None,
+            retry: None,
+            queue: Vec::new(),
+            live: VecDeque::new(),
+            fold: Fold::default(),
+            jobs: Vec::new(),
+            todo: None,
+            dialogs: VecDeque::new(),
+            editor: Editor::new(),
+            hints: Hints::default(),
+            overlay: None,
+            remark: None,
+            quit_by: None,
+            focus: Focus::Here,
+            typed: None,
+            unsent: Vec::new(),
+            committed: Vec::new(),
+            last: Kind::Nothing,
+            spoken: false,
+        }
+    }
+
+    /// With models to choose from.
+    #[must_use]
+    pub fn with_models(mut self, models: Vec<ModelRef>) -> Self {
+        self.models = models;
+        self
+    }
+
+    /// With keys of the person's choice.
+    #[must_use]
+    pub fn with_keys(mut self, keymap: Keymap, editing: Editing) -> Self {
+        self.editor = std::mem::take(&mut self.editor).with_keymap(keymap);
+        self.editor.set_editing(editing);
+        self
+    }
+
+    /// With what was sent and drafted before.
+    #[must_use]
+    pub fn with_memory(mut self, history: History, draft: Draft) -> Self {
+        self.editor = std::mem::take(&mut self.editor).with_history(history);
+        self.editor.restore(draft);
+        self
+    }
+
+    /// What is written but not sent.
+    #[must_use]
+    pub fn draft(&self) -> Draft {
+        self.editor.draft()
+    }
+
+    /// What is written, in full.
+    #[must_use]
+    pub fn written(&self) -> String {
+        self.editor.text()
+    }
+
+    /// The session that is open.
+    #[must_use]
+    pub fn session(&self) -> Option<&SessionId> {
+        self.session.as_ref()
+    }
+
+    /// Where the session works.
+    #[must_use]
+    pub fn workspace(&self) -> &Path {
+        &self.workspace
+    }
+
+    /// Whether anything was said in the session.
+    #[must_use]
+    pub fn has_spoken(&self) -> bool {
+        self.spoken
+    }
+
+    /// Says something as soon as a session is open.
+    pub fn say_first(&mut self, text: String) {
+        self.unsent.push((text, Delivery::Prompt));
+    }
+
+    /// What was asked for cannot be done now.
+    pub fn too_busy(&mut self) {
+        self.remark("rein is busy: try again in a moment");
+    }
+
+    /// Shows what is below the overlay.
+    pub fn close_overlay(&mut self) {
+        self.overlay = None;
+    }
+
+    /// Takes a message at a moment.
+    pub fn update(&mut self, now: Duration, message: Message) -> Vec<Effect> {
+        self.now = self.now.max(now);
+        if self.remark.as_ref().is_some_and(|(_, until)| *until <= self.now) {
+            self.remark = None;
+        }
+        self.arm_dialog();
+        match message {
+            Message::Key(key) => return self.key(key),
+            Message::Paste(text) => return self.paste(&text),
+            Message::Resized(size) => self.size = size,
+            Message::Focus(focus) => self.focus = focus,
+            Message::Opened(snapshot) => return self.opened(*snapshot),
+            Message::Event(event) => return self.event(*event),
+            Message::Sessions { sessions, at } => self.list_sessions(&sessions, at),
+            Message::Transcript(snapshot) => {
+                let lines = view::transcript::lines(&snapshot, self.size.columns);
+                self.overlay = Some(Overlay::pager("transcript", lines, self.size.rows));
+            }
+            Message::Files(index) => self.found_files(index),
+            Message::NotSent { text, error } => {
+                self.note_error(&error.to_string());
+                if self.editor.is_empty() {
+                    self.editor.set_text(&text);
+                }
+            }
+            Message::Failed(error) => self.note_error(&error.to_string()),
+            Message::StreamEnded => {
+                if self.turn.take().is_some() {
+                    self.note_error("the session ended in this process");
+                }
+            }
+            Message::Woke => {}
+        }
+        Vec::new()
+    }
+
+    /// When something changes by itself, if nothing else happens before.
+    #[must_use]
+    pub fn wakes_at(&self) -> Option<Duration> {
+        let second = |since: Duration| {
+            let passed = self.now.saturating_sub(since);
+            since + Duration::from_secs(passed.as_secs() + 1)
+        };
+        let mut moments = Vec::new();
+        if let Some(turn) = self.turn.as_ref().filter(|_| self.dialogs.is_empty() && self.overlay.is_none()) {
+            moments.push(second(turn.since));
+        }
+        moments.extend(self.remark.as_ref().map(|(_, until)| *until));
+        moments.extend(self.dialogs.front().and_then(|dialog| dialog.arms_at(self.typed)));
+        moments.into_iter().min()
+    }
+
+    /// The finished lines since the last time. While something covers the screen they wait.
+    pub fn take_committed(&mut self) -> Vec<Line> {
+        self.settle();
+        match self.overlay {
+            Some(_) => Vec::new(),
+            None => std::mem::take(&mut self.committed),
+        }
+    }
+
+    /// Puts finished lines out for good.
+    pub(crate) fn commit(&mut self, kind: Kind, lines: Vec<Line>) {
+        if lines.is_empty() {
+            return;
+        }
+        self.flush_fold();
+        self.put(kind, lines);
+    }
+
+    fn put(&mut self, kind: Kind, lines: Vec<Line>) {
+        let apart = match (self.last, kind) {
+            (Kind::Nothing, _) => false,
+            (Kind::Card, Kind::Card) | (Kind::Note, Kind::Note) => false,
+            (_, _) => true,
+        };
+        if apart {
+            self.committed.push(Line::empty());
+        }
+        self.commit_more(lines);
+        self.last = kind;
+    }
+
+    /// More of the words that were put out last.
+    pub(crate) fn commit_more(&mut self, lines: Vec<Line>) {
+        let columns = usize::from(self.size.columns);
+        self.committed.extend(lines.into_iter().map(|line| line.truncated(columns, "…")));
+    }
+
+    pub(crate) fn flush_fold(&mut self) {
+        let fold = std::mem::take(&mut self.fold);
+        let lines = view::card::folded(&fold, self.size.columns);
+        if !lines.is_empty() {
+            self.put(Kind::Card, lines);
+        }
+    }
+
+    pub(crate) fn note(&mut self, lines: Vec<Line>) {
+        self.commit(Kind::Note, lines);
+    }
+
+    pub(crate) fn note_error(&mut self, message: &str) {
+        let lines = view::note::error(message, None, self.size.columns);
+        self.note(lines);
+    }
+
+    pub(crate) fn remark(&mut self, text: impl Into<String>) {
+        self.remark = Some((text.into(), self.now + REMARK));
+    }
+}

@@ -1,0 +1,248 @@
+//! What the state looks like at a size. Pure: [`frame`] of a model is always
+//! the same.
+//!
+//! Layout, from top to bottom: what is unfinished, what is to be done, what is
+//! queued, the ask or the editor, the status. What does not fit is left out from
+//! the top; the editor and the status stay. Parts: `card`, `diff`, `note` for
+//! what becomes history; `ask`, `status`, `cover`, `help` for what does not.
+
+mod ask;
+pub(crate) mod card;
+mod cover;
+pub(crate) mod diff;
+pub(crate) mod help;
+pub(crate) mod note;
+mod status;
+pub(crate) mod transcript;
+
+use std::time::Duration;
+
+use rein_protocol::{Cost, Delivery, Mode};
+
+use crate::line::{Color, Line, Style};
+use crate::model::Model;
+use crate::model::live::Live;
+use crate::neutral::neutral_line;
+use crate::screen::Frame;
+
+/// Hints of commands that are shown at once.
+const HINTS: usize = 6;
+/// Lines of a thought that are shown while it grows.
+const THOUGHT_LINES: usize = 3;
+/// Items of the list of what is to be done that are shown while it is being done.
+const TODO_LINES: usize = 6;
+
+/// What should be on the terminal.
+#[must_use]
+pub fn frame(model: &Model) -> Frame {
+    if let Some(overlay) = &model.overlay {
+        return cover::frame(model, overlay);
+    }
+    let columns = model.size.columns;
+    let rows = usize::from(model.size.rows);
+    // One row of history stays in sight where there is room for it.
+    let height = if rows > 6 { rows - 1 } else { rows };
+    let status = status::line(model);
+    let room = height.saturating_sub(1).max(1);
+    let (foot, cursor) = match model.dialogs.front() {
+        Some(dialog) => ask::lines(model, dialog, room),
+        None => editor(model, room),
+    };
+    let above_height = room.saturating_sub(foot.len());
+    let mut above = above(model);
+    let skip = above.len().saturating_sub(above_height);
+    let mut live: Vec<Line> = above.drain(skip.min(above.len())..).collect();
+    let offset = u16::try_from(live.len()).unwrap_or(u16::MAX);
+    live.extend(foot);
+    live.push(status);
+    for line in &mut live {
+        if line.width() > usize::from(columns) {
+            *line = std::mem::take(line).truncated(usize::from(columns), "…");
+        }
+    }
+    Frame { live, cursor: cursor.map(|(column, row)| (column, row + offset)), overlay: None }
+}
+
+/// Everything above the editor, with a free line before and after it.
+fn above(model: &Model) -> Vec<Line> {
+    let columns = model.size.columns;
+    let mut lines = card::folded(&model.fold, columns);
+    let asked = model.dialogs.front().map(|dialog| &dialog.ask.call);
+    for live in &model.live {
+        // The ask says everything about the call that it is for.
+        let is_asked = matches!(live, Live::Call(card) if card.id.is_some() && card.id.as_ref() == asked);
+        if !is_asked {
+            lines.extend(unfinished(model, live));
+        }
+    }
+    if let Some(todo) = model.todo.as_ref().filter(|_| model.turn.is_some()) {
+        lines.push(Line::styled("to do", Style::dimmed()));
+        lines.extend(card::todo(&todo.items, TODO_LINES, columns));
+    }
+    lines.extend(activity(model));
+    lines.extend(model.queue.iter().map(|queued| {
+        let when = match queued.delivery {
+            Delivery::Steer => "next",
+            Delivery::Prompt | Delivery::FollowUp => "after this",
+        };
+        Line::styled(format!("↳ {when}: {}", one_line(&queued.text, 200)), Style::dimmed())
+            .truncated(usize::from(columns), "…")
+    }));
+    if !lines.is_empty() || model.size.rows > 8 {
+        lines.push(Line::empty());
+    }
+    if model.size.rows > 8 && lines.len() > 1 {
+        lines.insert(0, Line::empty());
+    }
+    lines
+}
+
+fn unfinished(model: &Model, live: &Live) -> Vec<Line> {
+    let columns = model.size.columns;
+    match live {
+        Live::Words(words) => {
+            let mut lines = words.ready.clone();
+            lines.extend(words.stream.live(columns));
+            lines
+        }
+        Live::Thought(thought) => {
+            let text = crate::neutral::neutral(&thought.text, crate::neutral::Sequences::Dropped);
+            let style = Style { dim: true, italic: true, ..Style::default() };
+            let wrapped: Vec<Line> = text
+                .lines()
+                .rev()
+                .take(THOUGHT_LINES)
+                .collect::<Vec<_>>()
+                .into_iter()
+                .rev()
+                .flat_map(|line| {
+                    Line::styled(format!("∗ {line}"), style.clone()).wrapped(usize::from(columns), 2)
+                })
+                .collect();
+            let skip = wrapped.len().saturating_sub(THOUGHT_LINES);
+            wrapped.into_iter().skip(skip).collect()
+        }
+        Live::Call(card) => {
+            let waits = model.dialogs.iter().any(|dialog| Some(&dialog.ask.call) == card.id.as_ref());
+            match &card.result {
+                Some(result) => card::finished(&card.tool, result, columns),
+                None => card::running(card, model.now, waits, columns),
+            }
+        }
+    }
+}
+
+/// What goes on, in a line.
+fn activity(model: &Model) -> Option<Line> {
+    let turn = model.turn.as_ref()?;
+    if !model.dialogs.is_empty() {
+        return None;
+    }
+    let columns = usize::from(model.size.columns);
+    if let Some(retry) = &model.retry {
+        let left = retry.at.saturating_sub(model.now).as_millis().div_ceil(1000);
+        let when = if left == 0 { "now".to_owned() } else { format!("in {left} s") };
+        let text = format!("↻ try {} {when}: {}", retry.attempt, one_line(&retry.error, 300));
+        return Some(Line::styled(text, Style::colored(Color::Yellow)).truncated(columns, "…"));
+    }
+    let passed = model.now.saturating_sub(turn.since);
+    let (word, keys) = match turn.interrupting {
+        true => ("stopping", ""),
+        false => ("working", " · Esc interrupts"),
+    };
+    let beat = ["·", "∗"].get(usize::from(passed.as_secs() % 2 == 1)).copied().unwrap_or("·");
+    Some(
+        Line::styled(format!("{beat} {word} "), Style::colored(Color::Cyan))
+            .with(format!("{}{keys}", duration(passed)), Style::dimmed())
+            .truncated(columns, "…"),
+    )
+}
+
+/// The editor with its hints, and where the cursor is.
+fn editor(model: &Model, room: usize) -> (Vec<Line>, Option<(u16, u16)>) {
+    let columns = model.size.columns;
+    let mut lines: Vec<Line> = Vec::new();
+    let hints = &model.hints;
+    let hint_room = HINTS.min(room.saturating_sub(2));
+    let first = (hints.at + 1).saturating_sub(hint_room.max(1));
+    for (index, hint) in hints.all.iter().enumerate().skip(first).take(hint_room) {
+        let at = index == hints.at;
+        let style = if at { Style::colored(Color::Cyan).bold() } else { Style::default() };
+        let mark = if at { "▸ " } else { "  " };
+        lines.push(
+            Line::styled(format!("{mark}{} {}", hint.text, hint.argument), style)
+                .with(format!("  {}", hint.about), Style::dimmed())
+                .truncated(usize::from(columns), "…"),
+        );
+    }
+    let max_height = (usize::from(model.size.rows) / 3).clamp(1, room.saturating_sub(lines.len()).max(1));
+    let rendered =
+        model.editor.render(columns.saturating_sub(2).max(1), u16::try_from(max_height).unwrap_or(1));
+    let above = u16::try_from(lines.len()).unwrap_or(0);
+    for (index, line) in rendered.lines.into_iter().enumerate() {
+        let mark = if index == 0 { "› " } else { "  " };
+        let mut prefixed = Line::styled(mark, Style::colored(Color::Cyan).bold());
+        prefixed.spans.extend(line.spans);
+        lines.push(prefixed);
+    }
+    let (column, row) = rendered.cursor;
+    (lines, Some((column + 2, row + above)))
+}
+
+/// Untrusted text as one line of at most so many cells.
+pub(crate) fn one_line(text: &str, cells: usize) -> String {
+    Line::plain(neutral_line(text)).truncated(cells, "…").text()
+}
+
+pub(crate) fn duration(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..10 if time.subsec_millis() >= 100 => {
+            format!("{}.{} s", seconds, time.subsec_millis() / 100)
+        }
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// A count in few characters.
+pub(crate) fn count(number: u64) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        1_000..10_000 => format!("{}.{}k", number / 1_000, number / 100 % 10),
+        10_000..1_000_000 => format!("{}k", number / 1_000),
+        _ => format!("{}.{}M", number / 1_000_000, number / 100_000 % 10),
+    }
+}
+
+/// Money, if it is known and there is any.
+pub(crate) fn money(cost: Cost) -> Option<String> {
+    match cost {
+        Cost::Known { micro_usd: 0 } | Cost::Unknown => None,
+        Cost::Known { micro_usd } if micro_usd < 10_000 => {
+            Some(format!("${}.{:04}", micro_usd / 1_000_000, micro_usd / 100 % 10_000))
+        }
+        Cost::Known { micro_usd } => {
+            Some(format!("${}.{:02}", micro_usd / 1_000_000, micro_usd / 10_000 % 100))
+        }
+    }
+}
+
+pub(crate) fn mode_about(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Tight => "reads run; everything else asks",
+        Mode::Write => "edits in this directory run too",
+        Mode::Free => "everything runs that no rule denies",
+        Mode::Plan => "only reads run; the rest is withheld",
+    }
+}
+
+pub(crate) fn mode_color(mode: Mode) -> Color {
+    match mode {
+        Mode::Tight => Color::Green,
+        Mode::Write => Color::Yellow,
+        Mode::Free => Color::Red,
+        Mode::Plan => Color::Blue,
+    }
+}

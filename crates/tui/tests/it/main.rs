@@ -1,0 +1,11 @@
+//! The face against a scripted service, an emulated terminal and a real pty.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod anything;
+mod asks;
+mod frames;
+mod pty;
+mod pty_child;
+mod scrollback;
+mod stage;

@@ -1,0 +1,54 @@
+//! The face as a process of its own: `pty` starts this test on a pty.
+
+use std::sync::Arc;
+
+use rein_protocol::{Block, Display, OpenSession};
+use rein_testkit::{Act, FakeCall, FakeService, Operation};
+use rein_tui::{Ended, Reflow, TuiOptions};
+use serde_json::json;
+
+/// Where drafts are kept.
+pub const STATE: &str = "REIN_TUI_TEST_STATE";
+/// Which scene to play; without it this test has nothing to do.
+pub const SCENE: &str = "REIN_TUI_TEST_SCENE";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "started on a pty by the tests in `pty`"]
+async fn the_face_of_a_scene() {
+    let Ok(scene) = std::env::var(SCENE) else { return };
+    let service = FakeService::new();
+    let service = match scene.as_str() {
+        "approve" => service.on_prompt([Act::call(command()), Act::say("All clean.")]),
+        "long" => {
+            let answer: String = (1..=300).map(|number| format!("number {number}\n\n")).collect();
+            service.on_prompt([Act::say(answer)])
+        }
+        "held" | "panic" => service.on_prompt([Act::hold("gate")]),
+        _ => service,
+    };
+    let mut options = TuiOptions::new(OpenSession::default());
+    options.reflow = Reflow::Cuts;
+    options.state_directory = std::env::var_os(STATE).map(Into::into);
+    let bomb = async {
+        service.wait_for_calls(Operation::Prompt, 1).await;
+        match scene.as_str() {
+            "panic" => panic!("the scene says panic"),
+            _ => std::future::pending::<()>().await,
+        }
+    };
+    let exit = tokio::select! {
+        exit = rein_tui::run(Arc::new(service.clone()), options) => exit.unwrap(),
+        () = bomb => return,
+    };
+    let wanted = match scene.as_str() {
+        "held" => matches!(exit.ended, Ended::Terminated | Ended::Quit),
+        _ => exit.ended == Ended::Quit,
+    };
+    assert!(wanted, "{exit:?}");
+}
+
+fn command() -> FakeCall {
+    let display = Display::titled("$ rm -rf cache")
+        .with_block(Block::Command { command: "rm -rf cache".into(), cwd: "/project".into() });
+    FakeCall::new("bash", json!({})).display(display).asks("bash", "rm -rf cache")
+}
