@@ -1,0 +1,4 @@
+//! Tests of the terminal face's parts through their public doors.
+
+mod editor;
+mod marks;
