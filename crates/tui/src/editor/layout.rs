@@ -150,7 +150,8 @@ fn wrap(cells: Vec<Cell>, start: usize, length: usize, width: usize, rows: &mut 
     let mut row = Row { start, end: start + length, cells: Vec::new(), wrapped: false };
     let mut used = 0;
     for cell in cells {
-        if used + cell.width > width {
+        // Twice at most: what is left of a row after its last space may still be too wide for a wide character.
+        while used + cell.width > width && !row.cells.is_empty() {
             let after_space = row.cells.iter().rposition(|cell| cell.space).map(|index| index + 1);
             // The whole row without a space, or white space up to its end: cut where it is full.
             let cut = after_space.filter(|_| !cell.space).unwrap_or(row.cells.len());

@@ -98,7 +98,10 @@ impl Editor {
     pub(super) fn handle_normal(&mut self, key: KeyEvent) -> Option<Reaction> {
         let vim = self.vim.as_mut()?;
         let c = match key.code {
-            KeyCode::Char('r') if key.modifiers == KeyModifiers::CONTROL => return Some(self.perform(Action::Redo)),
+            KeyCode::Char('r') if key.modifiers == KeyModifiers::CONTROL => {
+                self.perform(Action::Redo);
+                return Some(self.stand_on_character());
+            }
             KeyCode::Esc if vim.count.is_some() || vim.operator.is_some() || vim.prefix.is_some() => {
                 vim.forget();
                 return Some(Reaction::Changed);

@@ -7,8 +7,9 @@ use super::wrap::{Breaking, Indent, Piece, cells_of, safe, spans_width, wrap};
 use crate::line::{Line, Span, Style};
 
 const SEPARATOR: &str = " │ ";
-/// A column is not made narrower than this; without the room, rows become records.
+/// A column is not made narrower than this, nor than its longest word up to [`LONG_WORD`]; without the room, rows become records.
 const NARROWEST: usize = 6;
+const LONG_WORD: usize = 14;
 
 /// The rows of a table.
 pub(super) fn lines(table: &Table, indent: &Indent, width: usize) -> Vec<Line> {
@@ -19,7 +20,10 @@ pub(super) fn lines(table: &Table, indent: &Indent, width: usize) -> Vec<Line> {
     let room = width.saturating_sub(indent.width());
     let separators = cells_of(SEPARATOR) * (columns - 1);
     let natural: Vec<usize> = (0..columns).map(|column| natural_width(table, column)).collect();
-    match fitted(&natural, room.saturating_sub(separators)) {
+    let readable = |widths: &Vec<usize>| {
+        widths.iter().enumerate().all(|(column, width)| *width >= longest_word(table, column).min(LONG_WORD))
+    };
+    match fitted(&natural, room.saturating_sub(separators)).filter(readable) {
         Some(widths) => grid(table, &widths, indent),
         None => records(table, indent, width),
     }
@@ -31,6 +35,15 @@ fn all_rows(table: &Table) -> impl Iterator<Item = &Vec<Vec<Piece>>> {
 
 fn natural_width(table: &Table, column: usize) -> usize {
     all_rows(table).filter_map(|row| row.get(column)).map(|cell| cell_width(cell)).max().unwrap_or(0).max(1)
+}
+
+fn longest_word(table: &Table, column: usize) -> usize {
+    let words = |piece: &Piece| match piece {
+        // Wide characters break anywhere and make no long words.
+        Piece::Text(span) if span.text.is_ascii() => span.text.split_whitespace().map(str::len).max().unwrap_or(0),
+        Piece::Text(_) | Piece::Break => 0,
+    };
+    all_rows(table).filter_map(|row| row.get(column)).flatten().map(words).max().unwrap_or(0)
 }
 
 fn cell_width(cell: &[Piece]) -> usize {

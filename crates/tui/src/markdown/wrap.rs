@@ -123,7 +123,7 @@ fn rows<'c, 'a>(cells: &'c [Cell<'a>], room: usize, breaking: Breaking) -> Vec<&
             chance = Some(index);
         }
         let hangs = breaking == Breaking::Words && cell.is_space();
-        if used + cell.width > room && index > start && !hangs {
+        while used + cell.width > room && index > start && !hangs {
             let cut = chance.filter(|chance| *chance > start).unwrap_or(index);
             rows.push(trimmed(cells.get(start..cut).unwrap_or_default(), breaking));
             start = cut;

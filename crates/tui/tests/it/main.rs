@@ -4,3 +4,4 @@ mod editor;
 mod highlight;
 mod markdown;
 mod marks;
+mod picker;

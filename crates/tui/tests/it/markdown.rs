@@ -79,7 +79,8 @@ fn escape_sequences_are_only_pictures() {
     let text = plain(&lines);
     assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
     assert!(!text.contains('\u{202e}'));
-    assert!(lines.iter().flat_map(|line| &line.spans).all(|span| span.style.link.is_none()));
+    let links = lines.iter().flat_map(|line| &line.spans).filter_map(|span| span.style.link.clone());
+    assert_eq!(links.collect::<Vec<_>>(), ["https://a".into()]);
     assert!(text.starts_with("a␛[31mb ␛[0m ␇\n"), "{text:?}");
 }
 
@@ -151,7 +152,9 @@ fn settled_rows_come_once_and_code_comes_line_by_line() {
     assert_eq!(plain(&stream.settled(40)), "\nTwo\n  ls\n");
     assert_eq!(plain(&stream.live(40)), "  echo\n");
     stream.push("\n```\n- a\n- b");
-    assert_eq!(plain(&stream.settled(40)), "  echo\n• a\n");
+    assert_eq!(plain(&stream.settled(40)), "  echo\n");
+    stream.push("\n");
+    assert_eq!(plain(&stream.settled(40)), "• a\n");
     stream.finish();
     assert_eq!(plain(&stream.settled(40)), "• b\n");
     assert_eq!(plain(&stream.live(40)), "");
