@@ -68,7 +68,8 @@ impl Chips {
     }
 
     fn add(&mut self, chip: Chip) -> Option<char> {
-        let sentinel = char::from_u32(FIRST + u32::try_from(self.0.len()).ok()?).filter(|c| is_sentinel(*c))?;
+        let sentinel =
+            char::from_u32(FIRST + u32::try_from(self.0.len()).ok()?).filter(|c| is_sentinel(*c))?;
         self.0.push(chip);
         Some(sentinel)
     }
@@ -76,7 +77,8 @@ impl Chips {
     fn unique(&self, label: String) -> String {
         let bare = label.trim_end_matches(']');
         let like = |other: &&Chip| {
-            other.label() == label || other.label().strip_prefix(bare).is_some_and(|rest| rest.starts_with(" #"))
+            other.label() == label
+                || other.label().strip_prefix(bare).is_some_and(|rest| rest.starts_with(" #"))
         };
         match self.0.iter().filter(like).count() {
             0 => label,

@@ -47,8 +47,10 @@ pub(super) fn at_cursor(buffer: &Buffer) -> Option<Completion> {
             _ => {}
         }
     }
-    let quoted = before.rfind("@\"").filter(|at| !before.get(at + 2..).unwrap_or_default().contains(['"', '\n']));
-    let bare = before.rfind(char::is_whitespace).map_or(0, |at| at + before.get(at..).map_or(0, first_length));
+    let quoted =
+        before.rfind("@\"").filter(|at| !before.get(at + 2..).unwrap_or_default().contains(['"', '\n']));
+    let bare =
+        before.rfind(char::is_whitespace).map_or(0, |at| at + before.get(at..).map_or(0, first_length));
     let start = quoted.unwrap_or(bare);
     let preceded = before.get(..start).unwrap_or_default();
     let token = before.get(start..)?.strip_prefix('@')?;

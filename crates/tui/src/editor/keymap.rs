@@ -13,7 +13,9 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeymapError {
     /// The key has no such name.
-    #[error("`{0}` is not a key; write modifiers and a key joined by `-`, such as `ctrl-k`, `alt-enter` or `f5`")]
+    #[error(
+        "`{0}` is not a key; write modifiers and a key joined by `-`, such as `ctrl-k`, `alt-enter` or `f5`"
+    )]
     Key(String),
     /// There is no such action.
     #[error("`{0}` is not an editor action; the nearest is `{1}`, and `none` unbinds a key")]
@@ -33,7 +35,9 @@ impl From<KeyEvent> for Chord {
         let mut modifiers = key.modifiers & relevant;
         // A terminal says "shift" along with a capital or not at all; the character says enough.
         let code = match key.code {
-            KeyCode::Char(c) if modifiers.contains(KeyModifiers::CONTROL) => KeyCode::Char(c.to_ascii_lowercase()),
+            KeyCode::Char(c) if modifiers.contains(KeyModifiers::CONTROL) => {
+                KeyCode::Char(c.to_ascii_lowercase())
+            }
             KeyCode::Char(c) => {
                 modifiers.remove(KeyModifiers::SHIFT);
                 KeyCode::Char(c)
@@ -81,7 +85,9 @@ impl FromStr for Chord {
         let unknown = || KeymapError::Key(text.to_owned());
         let mut modifiers = KeyModifiers::NONE;
         let mut rest = text.trim();
-        while let Some((name, tail)) = rest.split_once('-').filter(|(name, tail)| !name.is_empty() && !tail.is_empty()) {
+        while let Some((name, tail)) =
+            rest.split_once('-').filter(|(name, tail)| !name.is_empty() && !tail.is_empty())
+        {
             let lower = name.to_ascii_lowercase();
             let (_, modifier) = MODIFIERS.iter().find(|(known, _)| *known == lower).ok_or_else(unknown)?;
             modifiers.insert(*modifier);
@@ -89,7 +95,8 @@ impl FromStr for Chord {
         }
         let lower = rest.to_ascii_lowercase();
         let mut characters = rest.chars();
-        let code = match (NAMED.iter().find(|(name, _)| *name == lower), characters.next(), characters.next()) {
+        let code = match (NAMED.iter().find(|(name, _)| *name == lower), characters.next(), characters.next())
+        {
             (Some((_, code)), ..) => *code,
             (None, Some(c), None) if !c.is_control() => KeyCode::Char(c),
             (None, Some('f' | 'F'), Some(_)) => {
@@ -267,7 +274,8 @@ mod tests {
 
     #[test]
     fn a_configuration_binds_and_unbinds() {
-        let keymap = Keymap::parse([("Ctrl-X", "undo"), ("enter", "newline"), ("ctrl-k", "none"), ("f5", "submit")]);
+        let keymap =
+            Keymap::parse([("Ctrl-X", "undo"), ("enter", "newline"), ("ctrl-k", "none"), ("f5", "submit")]);
         let keymap = keymap.unwrap();
         let action = |code, modifiers| keymap.action(KeyEvent::new(code, modifiers));
         assert_eq!(action(KeyCode::Char('x'), KeyModifiers::CONTROL), Some(Action::Undo));

@@ -293,9 +293,13 @@ impl Editor {
             return reaction;
         }
         match (self.keymap.action(key), key.code) {
-            (Some(Action::Cancel), KeyCode::Esc) if self.vim_mode() == Some(VimMode::Insert) => self.leave_insert(),
+            (Some(Action::Cancel), KeyCode::Esc) if self.vim_mode() == Some(VimMode::Insert) => {
+                self.leave_insert()
+            }
             (Some(action), _) => self.perform(action),
-            (None, KeyCode::Char(c)) if !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => {
+            (None, KeyCode::Char(c))
+                if !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) =>
+            {
                 self.insert(EditKind::Type, &chips::clean(&c.to_string()))
             }
             (None, _) => Reaction::None,
@@ -359,10 +363,16 @@ fn render_search(state: &SearchState<'_>, width: u16, height: usize) -> Rendered
         None => Vec::new(),
     };
     let dim = |line: Line| Line {
-        spans: line.spans.into_iter().map(|span| Span { style: Style { dim: true, ..span.style }, ..span }).collect(),
+        spans: line
+            .spans
+            .into_iter()
+            .map(|span| Span { style: Style { dim: true, ..span.style }, ..span })
+            .collect(),
     };
     let found_height = lines.len();
-    lines.extend(prompt_layout.lines(prompt_layout.height() - prompt_height, prompt_height).into_iter().map(dim));
+    lines.extend(
+        prompt_layout.lines(prompt_layout.height() - prompt_height, prompt_height).into_iter().map(dim),
+    );
     let column = u16::try_from(prompt_layout.column).unwrap_or(u16::MAX).min(width - 1);
     let row = u16::try_from(found_height + prompt_height - 1).unwrap_or(u16::MAX);
     Rendered { lines, cursor: (column, row) }

@@ -51,7 +51,9 @@ impl Editor {
 
     pub(super) fn handle_search(&mut self, key: KeyEvent) -> Reaction {
         match self.keymap.action(key) {
-            Some(Action::HistorySearch | Action::MoveUp | Action::HistoryPrevious) => self.find(Direction::Older, 1),
+            Some(Action::HistorySearch | Action::MoveUp | Action::HistoryPrevious) => {
+                self.find(Direction::Older, 1)
+            }
             Some(Action::MoveDown | Action::HistoryNext) => self.find(Direction::Newer, 1),
             Some(Action::Cancel) => {
                 self.search = None;

@@ -66,7 +66,9 @@ fn kind_of(raw: &str) -> (SubmissionKind, &str) {
         Some(b'/') if !first_word.is_empty() && is_command(first_word) => (SubmissionKind::Command, body),
         Some(b'!') => (SubmissionKind::Shell, body.trim_start()),
         // Several lines that begin with a heading are Markdown, not a note.
-        Some(b'#') if !body.starts_with('#') && !body.contains('\n') => (SubmissionKind::Remember, body.trim_start()),
+        Some(b'#') if !body.starts_with('#') && !body.contains('\n') => {
+            (SubmissionKind::Remember, body.trim_start())
+        }
         _ => (SubmissionKind::Prompt, raw),
     }
 }

@@ -167,7 +167,9 @@ impl Editor {
             'b' => Motion::to(times(&|at| previous_word(buffer, at))),
             'e' => Motion { inclusive: true, ..Motion::to(times(&|at| word_end(buffer, at, Start::Next))) },
             'G' => Motion::lines(buffer.text().len()),
-            'j' if vim.operator.is_some() => Motion::lines(times(&|at| (buffer.line_end(at) + 1).min(buffer.text().len()))),
+            'j' if vim.operator.is_some() => {
+                Motion::lines(times(&|at| (buffer.line_end(at) + 1).min(buffer.text().len())))
+            }
             'k' if vim.operator.is_some() => {
                 Motion::lines(times(&|at| buffer.line_start(buffer.line_start(at).saturating_sub(1))))
             }
@@ -251,7 +253,8 @@ impl Editor {
             }
             let count = vim.count.unwrap_or(1);
             vim.forget();
-            let end = (1..count).fold(line_end, |end, _| self.buffer.line_end((end + 1).min(self.buffer.text().len())));
+            let end = (1..count)
+                .fold(line_end, |end, _| self.buffer.line_end((end + 1).min(self.buffer.text().len())));
             return self.operate(operator, at, end, Shape::Lines);
         }
         let count = vim.count.unwrap_or(1);
@@ -312,7 +315,9 @@ impl Editor {
 
     fn put(&mut self, c: char) -> Reaction {
         let at = self.buffer.cursor();
-        let Some(vim) = self.vim.as_ref().filter(|vim| !vim.register.is_empty()) else { return Reaction::None };
+        let Some(vim) = self.vim.as_ref().filter(|vim| !vim.register.is_empty()) else {
+            return Reaction::None;
+        };
         let after = c == 'p';
         match vim.shape {
             Shape::Characters => {

@@ -118,7 +118,14 @@ static LANGUAGES: &[Language] = &[
         keywords: "as async await break const continue crate dyn else enum extern fn for if impl in let loop match mod move mut pub ref return static struct super trait type union unsafe use where while yield macro_rules",
         types: "bool char str i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 Self",
         constants: "true false self None Some Ok Err",
-        quotes: &[over_lines(raw(quote("r#\"", "\"#"))), over_lines(raw(quote("br#\"", "\"#"))), over_lines(raw(quote("r\"", "\""))), over_lines(quote("b\"", "\"")), over_lines(DOUBLE), CHARACTER],
+        quotes: &[
+            over_lines(raw(quote("r#\"", "\"#"))),
+            over_lines(raw(quote("br#\"", "\"#"))),
+            over_lines(raw(quote("r\"", "\""))),
+            over_lines(quote("b\"", "\"")),
+            over_lines(DOUBLE),
+            CHARACTER,
+        ],
         ..CURLY
     },
     Language {
@@ -126,7 +133,20 @@ static LANGUAGES: &[Language] = &[
         keywords: "and as assert async await break case class continue def del elif else except finally for from global if import in is lambda match nonlocal not or pass raise return try while with yield",
         types: "int float str bool bytes list dict set tuple object type complex frozenset",
         constants: "True False None self cls",
-        quotes: &[over_lines(quote("f\"\"\"", "\"\"\"")), over_lines(quote("r\"\"\"", "\"\"\"")), TRIPLE_DOUBLE, TRIPLE_SINGLE, quote("f\"", "\""), quote("f'", "'"), quote("b\"", "\""), quote("b'", "'"), quote("r\"", "\""), quote("r'", "'"), DOUBLE, SINGLE],
+        quotes: &[
+            over_lines(quote("f\"\"\"", "\"\"\"")),
+            over_lines(quote("r\"\"\"", "\"\"\"")),
+            TRIPLE_DOUBLE,
+            TRIPLE_SINGLE,
+            quote("f\"", "\""),
+            quote("f'", "'"),
+            quote("b\"", "\""),
+            quote("b'", "'"),
+            quote("r\"", "\""),
+            quote("r'", "'"),
+            DOUBLE,
+            SINGLE,
+        ],
         sigils: "@",
         extra: Extra::Capitals,
         ..HASHED
@@ -265,7 +285,13 @@ static LANGUAGES: &[Language] = &[
         any_case: true,
         ..BASE
     },
-    Language { names: "json jsonc json5 ndjson jsonl ipynb", line_comments: &["//"], comments: C_COMMENTS, extra: Extra::KeysBeforeColon, ..BASE },
+    Language {
+        names: "json jsonc json5 ndjson jsonl ipynb",
+        line_comments: &["//"],
+        comments: C_COMMENTS,
+        extra: Extra::KeysBeforeColon,
+        ..BASE
+    },
     Language {
         names: "yaml yml docker-compose",
         constants: "true false null yes no on off",
@@ -282,7 +308,12 @@ static LANGUAGES: &[Language] = &[
         extra: Extra::KeysBeforeEquals,
         ..BASE
     },
-    Language { names: "html htm xml svg xhtml vue svelte astro plist xsd xsl", family: Family::Markup, comments: &[("<!--", "-->")], ..BASE },
+    Language {
+        names: "html htm xml svg xhtml vue svelte astro plist xsd xsl",
+        family: Family::Markup,
+        comments: &[("<!--", "-->")],
+        ..BASE
+    },
     Language {
         names: "css scss sass less",
         keywords: "important and not only from to",

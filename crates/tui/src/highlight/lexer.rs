@@ -6,7 +6,9 @@ use super::languages::{Extra, Family, Language, Quote};
 /// What was open at the end of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Inside {
-    Comment { close: &'static str },
+    Comment {
+        close: &'static str,
+    },
     Text(&'static Quote),
     /// The inside of a tag of markup.
     Tag,
@@ -18,7 +20,11 @@ struct Lexer<'a> {
     tokens: Vec<(Token, &'a str)>,
 }
 
-pub(super) fn tokens<'a>(language: &'static Language, inside: &mut Option<Inside>, line: &'a str) -> Vec<(Token, &'a str)> {
+pub(super) fn tokens<'a>(
+    language: &'static Language,
+    inside: &mut Option<Inside>,
+    line: &'a str,
+) -> Vec<(Token, &'a str)> {
     let mut lexer = Lexer { line, at: 0, tokens: Vec::new() };
     match language.family {
         Family::Diff => lexer.whole(diff_token(line)),
@@ -97,9 +103,17 @@ impl<'a> Lexer<'a> {
             let fresh = !self.before().is_some_and(is_word);
             if let Some((open, close)) = language.comments.iter().find(|(open, _)| rest.starts_with(open)) {
                 self.open(Token::Comment, open.len(), Inside::Comment { close }, inside);
-            } else if language.line_comments.iter().any(|mark| rest.starts_with(mark) && self.may_comment(mark)) {
+            } else if language
+                .line_comments
+                .iter()
+                .any(|mark| rest.starts_with(mark) && self.may_comment(mark))
+            {
                 self.take(Token::Comment, rest.len());
-            } else if let Some(quote) = language.quotes.iter().find(|quote| fresh_enough(quote, fresh) && rest.starts_with(quote.open)) {
+            } else if let Some(quote) = language
+                .quotes
+                .iter()
+                .find(|quote| fresh_enough(quote, fresh) && rest.starts_with(quote.open))
+            {
                 self.quoted(quote, inside);
             } else if first.is_ascii_digit() && fresh {
                 self.take(Token::Number, number_length(rest));
@@ -133,7 +147,9 @@ impl<'a> Lexer<'a> {
             let body = self.rest().get(1..).unwrap_or_default();
             let length = match body.chars().next() {
                 Some('\\') => text_end(body, quote),
-                Some(c) => body.get(c.len_utf8()..).filter(|rest| rest.starts_with('\'')).map(|_| c.len_utf8() + 1),
+                Some(c) => {
+                    body.get(c.len_utf8()..).filter(|rest| rest.starts_with('\'')).map(|_| c.len_utf8() + 1)
+                }
                 None => None,
             };
             // Without its end it is a lifetime or an apostrophe.
@@ -182,7 +198,9 @@ impl<'a> Lexer<'a> {
             if let Some((open, close)) = language.comments.iter().find(|(open, _)| rest.starts_with(open)) {
                 self.open(Token::Comment, open.len(), Inside::Comment { close }, inside);
             } else if first == '<' {
-                let length = rest.find(|c: char| !(c.is_alphanumeric() || "</!?:-_.".contains(c))).unwrap_or(rest.len());
+                let length = rest
+                    .find(|c: char| !(c.is_alphanumeric() || "</!?:-_.".contains(c)))
+                    .unwrap_or(rest.len());
                 self.take(Token::Keyword, length.max(1));
                 in_tag = length > 1;
             } else if in_tag && (first == '>' || rest.starts_with("/>") || rest.starts_with("?>")) {
@@ -192,7 +210,8 @@ impl<'a> Lexer<'a> {
                 let end = rest.get(1..).and_then(|rest| rest.find(first)).map_or(rest.len(), |at| at + 2);
                 self.take(Token::Text, end);
             } else if in_tag && (first.is_alphabetic() || first == '_') {
-                let length = rest.find(|c: char| !(c.is_alphanumeric() || ":-_.@".contains(c))).unwrap_or(rest.len());
+                let length =
+                    rest.find(|c: char| !(c.is_alphanumeric() || ":-_.@".contains(c))).unwrap_or(rest.len());
                 self.take(Token::Name, length);
             } else {
                 self.take(Token::Plain, first.len_utf8());
@@ -217,8 +236,8 @@ impl<'a> Lexer<'a> {
         for (token, text) in std::mem::take(&mut self.tokens) {
             end += text.len();
             let after = line.get(end..).unwrap_or_default().trim_start();
-            if !named && token == Token::Plain && text.contains(sign) && sign == '=' {
-                named = true;
+            if token == Token::Plain && sign == ':' && text.contains([';', ',', '{']) {
+                named = false;
             }
             match token {
                 Token::Text if after.starts_with(sign) && !named => renamed.push((Token::Name, text)),
@@ -226,7 +245,7 @@ impl<'a> Lexer<'a> {
                     Some((space, key, rest)) => {
                         let parts = [(Token::Plain, space), (Token::Name, key), (Token::Plain, rest)];
                         renamed.extend(parts.into_iter().filter(|(_, text)| !text.is_empty()));
-                        named = sign == ':';
+                        named = true;
                     }
                     None => renamed.push((token, text)),
                 },
@@ -244,11 +263,12 @@ fn bare_key(text: &str, sign: char) -> Option<(&str, &str, &str)> {
     if sign == ':' && !(rest.len() == 1 || rest.get(1..)?.starts_with([' ', '\t'])) {
         return None;
     }
-    let key = head.trim().trim_start_matches("- ");
-    let start = head.find(key)?;
-    let space = head.get(..start)?;
-    (!key.is_empty() && key.chars().all(|c| is_word(c) || "-./ ".contains(c)))
-        .then(|| (space, key, text.get(start + key.len()..).unwrap_or_default()))
+    let head = head.trim_end();
+    let start = head.rfind(|c: char| !(is_word(c) || "-.".contains(c))).map_or(0, |before| {
+        before + head.get(before..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8)
+    });
+    let key = head.get(start..).filter(|key| !key.is_empty())?;
+    Some((text.get(..start)?, key, text.get(start + key.len()..)?))
 }
 
 fn fresh_enough(quote: &Quote, fresh: bool) -> bool {

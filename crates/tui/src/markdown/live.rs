@@ -11,12 +11,20 @@ pub(super) fn visible<'a>(partial: &'a str, open: &Open) -> Option<&'a str> {
     let partial = partial.trim_end_matches('\r');
     let text = partial.trim();
     if let Open::Code { fence, .. } = open {
-        return (!partial.is_empty() && !(fence.maybe_closed_by(partial) && text.len() <= fence.length)).then_some(partial);
+        let may_close = fence.maybe_closed_by(partial) && text.len() <= fence.length;
+        return (!partial.is_empty() && !may_close).then_some(partial);
     }
     let only = |marks: &str| text.chars().all(|c| marks.contains(c));
     let fence = text.starts_with("```") || text.starts_with("~~~");
-    (!only("-=_*+ ") && !only("#") && !only("`") && !only("~") && !only("|:- ") && !only("> ") && !fence && !is_marker(text))
-        .then_some(partial)
+    (!only("-=_*+ ")
+        && !only("#")
+        && !only("`")
+        && !only("~")
+        && !only("|:- ")
+        && !only("> ")
+        && !fence
+        && !is_marker(text))
+    .then_some(partial)
 }
 
 /// Whether the text is the marker of an item, of a task at most.
@@ -32,7 +40,8 @@ fn is_marker(text: &str) -> bool {
     };
     let rest_trimmed = rest.trim_start();
     let spaced = rest.len() > rest_trimmed.len();
-    rest_trimmed.is_empty() || (spaced && ["[", "[ ", "[x", "[X", "[ ]", "[x]", "[X]"].contains(&rest_trimmed))
+    rest_trimmed.is_empty()
+        || (spaced && ["[", "[ ", "[x", "[X", "[ ]", "[x]", "[X]"].contains(&rest_trimmed))
 }
 
 /// The open block with its likely end.
@@ -52,7 +61,8 @@ pub(super) fn completed(source: &str) -> String {
         return format!("{head}{}\n", table(tail));
     }
     // Fenced code inside an item or a quote is shown as it is.
-    let fences = source.lines().filter(|line| line.trim_start_matches(['>', ' ', '-']).starts_with("```")).count();
+    let fences =
+        source.lines().filter(|line| line.trim_start_matches(['>', ' ', '-']).starts_with("```")).count();
     if fences % 2 == 1 {
         return format!("{source}\n");
     }
@@ -147,7 +157,13 @@ fn inline(text: &str) -> String {
 }
 
 /// Opens or closes emphasis, or notes that a run at the very end has to wait for what follows.
-fn delimiter_run(open: &mut Vec<Delimiter>, run: Delimiter, before: char, after: Option<char>, cut: &mut usize) {
+fn delimiter_run(
+    open: &mut Vec<Delimiter>,
+    run: Delimiter,
+    before: char,
+    after: Option<char>,
+    cut: &mut usize,
+) {
     let closes = !before.is_whitespace() && open.iter().any(|delimiter| delimiter.mark == run.mark);
     let inside_word = before.is_alphanumeric() && after.is_some_and(char::is_alphanumeric);
     if closes && !(run.mark == '_' && inside_word) {
@@ -164,7 +180,11 @@ fn delimiter_run(open: &mut Vec<Delimiter>, run: Delimiter, before: char, after:
     }
     match after {
         None if !before.is_alphanumeric() || run.length > 1 => *cut = run.at,
-        Some(after) if !after.is_whitespace() && !before.is_alphanumeric() && (run.mark != '~' || run.length == 2) => {
+        Some(after)
+            if !after.is_whitespace()
+                && !before.is_alphanumeric()
+                && (run.mark != '~' || run.length == 2) =>
+        {
             open.push(run);
         }
         _ => {}
@@ -212,9 +232,10 @@ fn unlinked(text: &str) -> String {
     let (before, link) = text.split_at_checked(start).unwrap_or((text, ""));
     let before = before.strip_suffix('!').unwrap_or(before);
     let words = link.get(1..).unwrap_or_default();
-    let words = words.find("](").or_else(|| words.strip_suffix(']').map(str::len)).map_or(words, |end| {
-        words.get(..end).unwrap_or_default()
-    });
+    let words = words
+        .find("](")
+        .or_else(|| words.strip_suffix(']').map(str::len))
+        .map_or(words, |end| words.get(..end).unwrap_or_default());
     format!("{before}{words}")
 }
 
@@ -236,9 +257,8 @@ fn last_open_bracket(text: &str) -> Option<usize> {
             '[' => stack.push(at),
             ']' => {
                 let start = stack.pop();
-                let task = start.is_some_and(|start| {
-                    matches!(text.get(start..=at), Some("[ ]" | "[x]" | "[X]"))
-                });
+                let task =
+                    start.is_some_and(|start| matches!(text.get(start..=at), Some("[ ]" | "[x]" | "[X]")));
                 let after = rest.get(1..).unwrap_or_default();
                 let unfinished = after.is_empty() || (after.starts_with('(') && !after.contains(')'));
                 if unfinished && !task && start.is_some() {

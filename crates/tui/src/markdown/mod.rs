@@ -77,7 +77,11 @@ enum Open {
     #[default]
     Nothing,
     Block(Kind, Block),
-    Code { fence: Fence, gap: Gap, highlighter: Highlighter },
+    Code {
+        fence: Fence,
+        gap: Gap,
+        highlighter: Highlighter,
+    },
 }
 
 impl Stream {
@@ -211,7 +215,8 @@ impl State {
             Start::Quote => self.open = Open::Block(Kind::Quote, block),
             Start::Indented => self.open = Open::Block(Kind::Indented, block),
             Start::Item(marker) => {
-                let next = list.filter(|(sign, next)| *sign == marker.sign && next.is_some() == marker.number.is_some());
+                let next = list
+                    .filter(|(sign, next)| *sign == marker.sign && next.is_some() == marker.number.is_some());
                 block.ordinal = next.map_or(marker.number, |(_, next)| next);
                 self.list = Some((marker.sign, block.ordinal.map(|ordinal| ordinal.saturating_add(1))));
                 self.open = Open::Block(Kind::Item { content: marker.content }, block);

@@ -86,7 +86,8 @@ fn block(node: &Node, indent: &Indent, width: usize, lines: &mut Vec<Line>) {
 
 fn list(items: &[Vec<Node>], start: Option<u64>, indent: &Indent, width: usize, lines: &mut Vec<Line>) {
     let mut indent = indent.clone();
-    let loose = items.iter().any(|nodes| nodes.iter().filter(|node| matches!(node, Node::Paragraph(_))).count() > 1);
+    let loose =
+        items.iter().any(|nodes| nodes.iter().filter(|node| matches!(node, Node::Paragraph(_))).count() > 1);
     for (index, nodes) in items.iter().enumerate() {
         let marker = match start {
             Some(start) => format!("{}. ", start.saturating_add(index as u64)),

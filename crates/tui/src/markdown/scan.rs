@@ -51,7 +51,11 @@ impl Start {
         let hashes = text.bytes().take_while(|byte| *byte == b'#').count();
         let after_hashes = text.get(hashes..).unwrap_or_default();
         match text.chars().next() {
-            Some('#') if hashes <= 6 && (after_hashes.is_empty() || after_hashes.starts_with([' ', '\t'])) => Self::Heading,
+            Some('#')
+                if hashes <= 6 && (after_hashes.is_empty() || after_hashes.starts_with([' ', '\t'])) =>
+            {
+                Self::Heading
+            }
             Some('>') => Self::Quote,
             Some('`' | '~') => Fence::of(text, indent).map_or(Self::Text, Self::Fence),
             Some('-' | '*' | '_') if is_rule(text) => Self::Rule,
@@ -147,7 +151,9 @@ pub(super) fn indent_of(line: &str) -> usize {
 /// Whether the line underlines a heading, if a paragraph is before it.
 pub(super) fn is_underline(line: &str) -> bool {
     let text = line.trim();
-    indent_of(line) < 4 && !text.is_empty() && (text.chars().all(|c| c == '=') || text.chars().all(|c| c == '-'))
+    indent_of(line) < 4
+        && !text.is_empty()
+        && (text.chars().all(|c| c == '=') || text.chars().all(|c| c == '-'))
 }
 
 fn is_rule(text: &str) -> bool {

@@ -40,7 +40,9 @@ fn natural_width(table: &Table, column: usize) -> usize {
 fn longest_word(table: &Table, column: usize) -> usize {
     let words = |piece: &Piece| match piece {
         // Wide characters break anywhere and make no long words.
-        Piece::Text(span) if span.text.is_ascii() => span.text.split_whitespace().map(str::len).max().unwrap_or(0),
+        Piece::Text(span) if span.text.is_ascii() => {
+            span.text.split_whitespace().map(str::len).max().unwrap_or(0)
+        }
         Piece::Text(_) | Piece::Break => 0,
     };
     all_rows(table).filter_map(|row| row.get(column)).flatten().map(words).max().unwrap_or(0)
@@ -97,7 +99,13 @@ fn grid(table: &Table, widths: &[usize], indent: &Indent) -> Vec<Line> {
                 let content = cell.get(level).map(|line| line.spans.clone()).unwrap_or_default();
                 let alignment = table.alignments.get(column).copied().unwrap_or(Alignment::None);
                 let last = column + 1 == widths.len();
-                push_aligned(&mut spans, content, *width, alignment, if last { Fill::None } else { Fill::Spaces });
+                push_aligned(
+                    &mut spans,
+                    content,
+                    *width,
+                    alignment,
+                    if last { Fill::None } else { Fill::Spaces },
+                );
             }
             lines.push(Line { spans });
         }
@@ -150,14 +158,21 @@ fn records(table: &Table, indent: &Indent, width: usize) -> Vec<Line> {
                 pieces.push(Piece::Text(plain(": ")));
             }
             pieces.extend(cell.iter().cloned());
-            let hanging = Indent { first: indent.first.clone(), ..indent.then(plain(""), plain("  "), width) };
+            let hanging =
+                Indent { first: indent.first.clone(), ..indent.then(plain(""), plain("  "), width) };
             lines.extend(wrap(&pieces, &hanging, width, Breaking::Words));
             indent = indent.continued();
         }
     }
     if table.rows.is_empty() {
-        let names: Vec<Piece> = table.head.iter().flat_map(|name| [bold(name), vec![Piece::Break]].concat()).collect();
-        lines.extend(wrap(names.get(..names.len().saturating_sub(1)).unwrap_or_default(), &indent, width, Breaking::Words));
+        let names: Vec<Piece> =
+            table.head.iter().flat_map(|name| [bold(name), vec![Piece::Break]].concat()).collect();
+        lines.extend(wrap(
+            names.get(..names.len().saturating_sub(1)).unwrap_or_default(),
+            &indent,
+            width,
+            Breaking::Words,
+        ));
     }
     lines
 }
@@ -166,9 +181,10 @@ fn bold(pieces: &[Piece]) -> Vec<Piece> {
     pieces
         .iter()
         .map(|piece| match piece {
-            Piece::Text(span) => {
-                Piece::Text(Span { text: span.text.clone(), style: Style { bold: true, ..span.style.clone() } })
-            }
+            Piece::Text(span) => Piece::Text(Span {
+                text: span.text.clone(),
+                style: Style { bold: true, ..span.style.clone() },
+            }),
             Piece::Break => Piece::Break,
         })
         .collect()

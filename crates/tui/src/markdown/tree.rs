@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
-use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd, TextMergeStream};
+use pulldown_cmark::{
+    Alignment, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd, TextMergeStream,
+};
 
 use super::scan;
 use super::wrap::{Piece, safe};
@@ -118,7 +120,9 @@ impl Builder {
 
     fn start(&mut self, tag: Tag<'_>) {
         match tag {
-            Tag::Paragraph | Tag::Heading { .. } | Tag::HtmlBlock | Tag::TableHead | Tag::TableRow => self.flush(),
+            Tag::Paragraph | Tag::Heading { .. } | Tag::HtmlBlock | Tag::TableHead | Tag::TableRow => {
+                self.flush()
+            }
             Tag::BlockQuote(_) => self.enter(Container::Quote),
             Tag::List(start) => self.enter(Container::List(start, Vec::new())),
             Tag::Item => self.enter(Container::Item),
@@ -138,7 +142,9 @@ impl Builder {
             Tag::Emphasis => self.styled(|style| Style { italic: true, ..style }),
             Tag::Strong => self.styled(|style| Style { bold: true, ..style }),
             Tag::Strikethrough => self.styled(|style| Style { strike: true, ..style }),
-            Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => self.styled(|style| linked(style, &dest_url)),
+            Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
+                self.styled(|style| linked(style, &dest_url))
+            }
             _ => {}
         }
     }
@@ -150,7 +156,9 @@ impl Builder {
                 let pieces = std::mem::take(&mut self.pieces);
                 self.push(Node::Heading(depth(level), pieces));
             }
-            TagEnd::BlockQuote(_) | TagEnd::List(_) | TagEnd::Item | TagEnd::FootnoteDefinition => self.leave(),
+            TagEnd::BlockQuote(_) | TagEnd::List(_) | TagEnd::Item | TagEnd::FootnoteDefinition => {
+                self.leave()
+            }
             TagEnd::CodeBlock => {
                 if let Some((language, text)) = self.code.take() {
                     self.push(Node::Code { language, text });
@@ -164,9 +172,7 @@ impl Builder {
                 self.push(Node::Table(table));
             }
             TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link | TagEnd::Image => {
-                if self.styles.len() > 1 {
-                    self.styles.pop();
-                }
+                self.styles.pop();
             }
             _ => {}
         }
@@ -278,7 +284,9 @@ impl Builder {
 fn next_address(text: &str) -> Option<(&str, &str, &str)> {
     let start = ["https://", "http://"].iter().filter_map(|scheme| text.find(scheme)).min()?;
     let (before, rest) = text.split_at_checked(start)?;
-    let end = rest.find(|c: char| c.is_whitespace() || c.is_control() || "<>\"'`|".contains(c)).unwrap_or(rest.len());
+    let end = rest
+        .find(|c: char| c.is_whitespace() || c.is_control() || "<>\"'`|".contains(c))
+        .unwrap_or(rest.len());
     let mut url = rest.get(..end)?;
     loop {
         let closes_itself = url.ends_with(')') && url.matches('(').count() >= url.matches(')').count();

@@ -138,7 +138,8 @@ fn rows<'c, 'a>(cells: &'c [Cell<'a>], room: usize, breaking: Breaking) -> Vec<&
 
 /// Whether a row may begin with the cell at `index`.
 fn may_break(cells: &[Cell<'_>], index: usize) -> bool {
-    let (Some(before), Some(cell)) = (index.checked_sub(1).and_then(|at| cells.get(at)), cells.get(index)) else {
+    let (Some(before), Some(cell)) = (index.checked_sub(1).and_then(|at| cells.get(at)), cells.get(index))
+    else {
         return false;
     };
     let closes = cell.text.starts_with(['。', '、', '，', '．', '！', '？', '」', '』', '）', '：', '；']);

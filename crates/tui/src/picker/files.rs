@@ -63,7 +63,9 @@ mod tests {
     #[test]
     fn the_walk_is_ranked_and_shorter_paths_win() {
         let walk = |found: &mut dyn FnMut(String)| {
-            for path in ["src/editor/mod.rs", "src/", "docs/editor.md", "src/editor/", "src/lib.rs", "src/lib.rs"] {
+            for path in
+                ["src/editor/mod.rs", "src/", "docs/editor.md", "src/editor/", "src/lib.rs", "src/lib.rs"]
+            {
                 found(path.to_owned());
             }
         };

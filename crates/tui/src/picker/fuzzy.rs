@@ -28,6 +28,8 @@ const HIT: i32 = 16;
 const BOUNDARY: i32 = 9;
 const CAMEL: i32 = 7;
 const CONSECUTIVE: i32 = 6;
+/// Every letter of a run without gaps is worth this much more.
+const WHOLE: i32 = 6;
 const GAP_BEGINS: i32 = 3;
 const GAP_GOES_ON: i32 = 1;
 /// A hit in the last part of a path is worth this much more.
@@ -199,15 +201,18 @@ fn find<T: Letter>(text: &[T], term: &[T], case: Case) -> Option<Found> {
 }
 
 fn whole<T: Letter>(text: &[T], term: &[T], case: Case) -> Option<usize> {
-    text.windows(term.len()).position(|window| window.iter().zip(term).all(|(letter, wanted)| same(*letter, *wanted, case)))
+    text.windows(term.len())
+        .position(|window| window.iter().zip(term).all(|(letter, wanted)| same(*letter, *wanted, case)))
 }
 
 fn weigh<T: Letter>(text: &[T], start: usize, term: &[T], case: Case) -> i32 {
     let mut score = 0;
     let mut wanted = term.iter().peekable();
+    let mut gaps = 0;
     let mut gap = 0;
     let mut run_bonus = 0;
-    let mut previous = start.checked_sub(1).and_then(|at| text.get(at)).map_or(Kind::Separator, |letter| letter.kind());
+    let mut previous =
+        start.checked_sub(1).and_then(|at| text.get(at)).map_or(Kind::Separator, |letter| letter.kind());
     for (index, letter) in text.iter().enumerate().skip(start) {
         let Some(next) = wanted.peek() else { break };
         let kind = letter.kind();
@@ -226,10 +231,14 @@ fn weigh<T: Letter>(text: &[T], start: usize, term: &[T], case: Case) -> i32 {
         } else {
             score -= if gap == 0 { GAP_BEGINS } else { GAP_GOES_ON };
             gap += 1;
+            gaps += 1;
         }
         previous = kind;
     }
-    score
+    match gaps {
+        0 if term.len() > 1 => score + WHOLE * i32::try_from(term.len()).unwrap_or(0),
+        _ => score,
+    }
 }
 
 #[cfg(test)]
@@ -246,13 +255,18 @@ mod tests {
 
     #[test]
     fn names_and_word_beginnings_come_first() {
-        assert_eq!(best("main", &["domain/x.rs", "main/lib.rs", "src/main.rs", "m/a/i/n.rs"]), [
-            "src/main.rs", "main/lib.rs", "domain/x.rs", "m/a/i/n.rs"
-        ]);
-        assert_eq!(best("fb", &["src/foobar.rs", "src/foo_bar.rs", "src/fooBar.rs"]), [
-            "src/foo_bar.rs", "src/fooBar.rs", "src/foobar.rs"
-        ]);
-        assert_eq!(best("src/mod", &["src/a/mod.rs", "lib/mod.rs", "src/mod.rs"]), ["src/mod.rs", "src/a/mod.rs"]);
+        assert_eq!(
+            best("main", &["domain/x.rs", "main/lib.rs", "src/main.rs", "m/a/i/n.rs"]),
+            ["src/main.rs", "main/lib.rs", "domain/x.rs", "m/a/i/n.rs"]
+        );
+        assert_eq!(
+            best("fb", &["src/foobar.rs", "src/foo_bar.rs", "src/fooBar.rs"]),
+            ["src/foo_bar.rs", "src/fooBar.rs", "src/foobar.rs"]
+        );
+        assert_eq!(
+            best("src/mod", &["src/a/mod.rs", "lib/mod.rs", "src/mod.rs"]),
+            ["src/mod.rs", "src/a/mod.rs"]
+        );
     }
 
     #[test]

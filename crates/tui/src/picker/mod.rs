@@ -209,7 +209,8 @@ impl<T> Picker<T> {
 
     fn rank(&mut self) {
         let searched = &self.searched;
-        self.ranking.update(self.filter.text(), searched.len(), |pattern, index| pattern.score(searched.get(index)?));
+        self.ranking
+            .update(self.filter.text(), searched.len(), |pattern, index| pattern.score(searched.get(index)?));
         self.place = 0;
     }
 
@@ -232,7 +233,9 @@ impl<T> Picker<T> {
     }
 
     fn mark(&mut self) -> PickerReaction {
-        let Some(index) = self.selected().filter(|index| self.can_choose(*index)) else { return PickerReaction::None };
+        let Some(index) = self.selected().filter(|index| self.can_choose(*index)) else {
+            return PickerReaction::None;
+        };
         if !self.marked.remove(&index) {
             self.marked.insert(index);
         }
@@ -318,9 +321,14 @@ impl<T> Picker<T> {
         let searched = self.searched.get(index).map(String::as_str).unwrap_or_default();
         let positions = self.ranking.pattern().positions(searched);
         let split = item.title.len();
-        let (in_title, in_detail): (Vec<usize>, Vec<usize>) = positions.into_iter().partition(|at| *at < split);
-        let in_detail: Vec<usize> = in_detail.into_iter().filter_map(|at| at.checked_sub(split + 1)).collect();
-        let mut spans = vec![span(pointer, Style { color: Some(Color::Cyan), ..Style::default() }), span(mark, base.clone())];
+        let (in_title, in_detail): (Vec<usize>, Vec<usize>) =
+            positions.into_iter().partition(|at| *at < split);
+        let in_detail: Vec<usize> =
+            in_detail.into_iter().filter_map(|at| at.checked_sub(split + 1)).collect();
+        let mut spans = vec![
+            span(pointer, Style { color: Some(Color::Cyan), ..Style::default() }),
+            span(mark, base.clone()),
+        ];
         spans.extend(row::with_marks(&item.title, &in_title, &base));
         if !item.detail.is_empty() {
             spans.push(span("  ", Style::default()));

@@ -18,7 +18,12 @@ pub(super) struct Ranking {
 
 impl Ranking {
     /// Ranks `count` texts for a query; a longer query only looks at what fitted the shorter one.
-    pub(super) fn update(&mut self, query: &str, count: usize, score: impl Fn(&Pattern, usize) -> Option<i32>) {
+    pub(super) fn update(
+        &mut self,
+        query: &str,
+        count: usize,
+        score: impl Fn(&Pattern, usize) -> Option<i32>,
+    ) {
         let pattern = Pattern::new(query);
         let narrower = count == self.count && !self.query.trim().is_empty() && query.starts_with(&self.query);
         let hit = |index: usize| Some((score(&pattern, index)?, index));

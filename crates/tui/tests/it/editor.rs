@@ -5,8 +5,8 @@ use std::path::Path;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use proptest::prelude::*;
 use rein_tui::editor::{
-    Attachment, Completion, CompletionKind, Editing, Editor, History, Keymap, Reaction, Submission, SubmissionKind,
-    VimMode,
+    Attachment, Completion, CompletionKind, Editing, Editor, History, Keymap, Reaction, Submission,
+    SubmissionKind, VimMode,
 };
 use unicode_width::UnicodeWidthStr;
 
@@ -162,12 +162,14 @@ fn a_paste_of_megabytes_is_a_placeholder_that_goes_as_one() {
 
 #[test]
 fn a_dropped_image_is_attached_and_another_path_is_text() {
-    let mut editor = Editor::new().with_image_probe(Box::new(|path: &Path| path.extension() == Some("png".as_ref())));
+    let mut editor =
+        Editor::new().with_image_probe(Box::new(|path: &Path| path.extension() == Some("png".as_ref())));
     editor.paste("'/tmp/a b.png' ");
     editor.paste("/tmp/notes.txt");
     assert_eq!(editor.text(), "[image 1: a b.png] /tmp/notes.txt");
     let attachment = Attachment { label: "[image 1: a b.png]".to_owned(), path: "/tmp/a b.png".into() };
-    let expected = Submission { attachments: vec![attachment], ..prompt("[image 1: a b.png] /tmp/notes.txt") };
+    let expected =
+        Submission { attachments: vec![attachment], ..prompt("[image 1: a b.png] /tmp/notes.txt") };
     assert_eq!(press(&mut editor, "enter"), Reaction::Submit(expected));
 }
 
@@ -328,7 +330,19 @@ fn other_keys_do_what_a_configuration_says() {
 fn any_key() -> impl Strategy<Value = KeyEvent> {
     let characters = prop_oneof![
         proptest::char::range(' ', '~'),
-        proptest::sample::select(vec!['日', '\u{301}', '👩', '\u{200d}', '👧', '🇩', '\u{100000}', '\t', '\u{1b}', 'é', '語']),
+        proptest::sample::select(vec![
+            '日',
+            '\u{301}',
+            '👩',
+            '\u{200d}',
+            '👧',
+            '🇩',
+            '\u{100000}',
+            '\t',
+            '\u{1b}',
+            'é',
+            '語'
+        ]),
     ];
     let codes = prop_oneof![
         6 => characters.prop_map(KeyCode::Char),
@@ -338,7 +352,12 @@ fn any_key() -> impl Strategy<Value = KeyEvent> {
         ]),
     ];
     let modifiers = proptest::sample::select(vec![
-        KeyModifiers::NONE, KeyModifiers::NONE, KeyModifiers::NONE, KeyModifiers::CONTROL, KeyModifiers::ALT, KeyModifiers::SHIFT,
+        KeyModifiers::NONE,
+        KeyModifiers::NONE,
+        KeyModifiers::NONE,
+        KeyModifiers::CONTROL,
+        KeyModifiers::ALT,
+        KeyModifiers::SHIFT,
     ]);
     (codes, modifiers).prop_map(|(code, modifiers)| KeyEvent::new(code, modifiers))
 }
@@ -378,7 +397,9 @@ fn take(editor: &mut Editor, step: &Step) -> Reaction {
             assert!(rendered.lines.len() <= usize::from((*height).max(1)));
             for line in &rendered.lines {
                 let text = text(line);
-                let cells: usize = unicode_segmentation::UnicodeSegmentation::graphemes(text.as_str(), true).map(|g| g.width()).sum();
+                let cells: usize = unicode_segmentation::UnicodeSegmentation::graphemes(text.as_str(), true)
+                    .map(|g| g.width())
+                    .sum();
                 assert!(cells <= usize::from((*width).max(1)), "{text:?} in {width}");
                 assert!(!text.contains(|c: char| c.is_control()), "{text:?}");
             }

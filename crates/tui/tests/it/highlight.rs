@@ -14,16 +14,22 @@ fn coloured(language: &str, code: &str) -> String {
 
 #[test]
 fn rust() {
-    insta::assert_snapshot!(coloured("rust", r##"/* a
+    insta::assert_snapshot!(coloured(
+        "rust",
+        r##"/* a
 comment */ pub fn main<'a>(x: &'a str) -> Result<u32, Error> { // more
     let s = r#"raw " text"#; let c = '\n'; let n = 0xFF_u8 + 1.5;
     println!("a \" b", MAX_LEN); None
-}"##));
+}"##
+    ));
 }
 
 #[test]
 fn python() {
-    insta::assert_snapshot!(coloured("py", "@cached\ndef f(self, n: int = 3) -> None:\n    \"\"\"Many\n    lines\"\"\"  # why\n    return f'{n}' if True else Foo(n)"));
+    insta::assert_snapshot!(coloured(
+        "py",
+        "@cached\ndef f(self, n: int = 3) -> None:\n    \"\"\"Many\n    lines\"\"\"  # why\n    return f'{n}' if True else Foo(n)"
+    ));
 }
 
 #[test]
@@ -34,7 +40,10 @@ fn shell() {
 #[test]
 fn data() {
     insta::assert_snapshot!(coloured("json", "{ \"key\": [\"a\", 1.5, true, null] }"));
-    insta::assert_snapshot!(coloured("yaml", "name: rein # note\nlist:\n  - key: \"value\"\n    at: http://x.y:80"));
+    insta::assert_snapshot!(coloured(
+        "yaml",
+        "name: rein # note\nlist:\n  - key: \"value\"\n    at: http://x.y:80"
+    ));
     insta::assert_snapshot!(coloured("toml", "# top\n[package]\nname = \"rein\"\nedition = 2024"));
 }
 

@@ -22,37 +22,58 @@ fn live(source: &str, width: u16) -> String {
 
 #[test]
 fn headings_and_emphasis() {
-    insta::assert_snapshot!(shown("# One `code`\nText with *italic*, **bold**, ***both***, ~~gone~~ and `a  b`.\n## Two\n\nSetext\n---\n#### Four\nend", 60));
+    insta::assert_snapshot!(shown(
+        "# One `code`\nText with *italic*, **bold**, ***both***, ~~gone~~ and `a  b`.\n## Two\n\nSetext\n---\n#### Four\nend",
+        60
+    ));
 }
 
 #[test]
 fn paragraphs_wrap_at_words_and_break_hard() {
-    insta::assert_snapshot!(shown("The quick brown fox jumps over\nthe lazy dog and `some code` stays.  \nA hard break.\\\nAnother. Averyveryverylongwordthatdoesnotfit.", 20));
+    insta::assert_snapshot!(shown(
+        "The quick brown fox jumps over\nthe lazy dog and `some code` stays.  \nA hard break.\\\nAnother. Averyveryverylongwordthatdoesnotfit.",
+        20
+    ));
 }
 
 #[test]
 fn lists() {
-    insta::assert_snapshot!(shown("- one\n- two that is long enough to wrap around\n  - nested with more words to wrap\n    1. deep\n- three\n\n1. first\n1. second\n10. third\n\n- [ ] open\n- [x] done\n\n7) seven\n8) eight", 24));
+    insta::assert_snapshot!(shown(
+        "- one\n- two that is long enough to wrap around\n  - nested with more words to wrap\n    1. deep\n- three\n\n1. first\n1. second\n10. third\n\n- [ ] open\n- [x] done\n\n7) seven\n8) eight",
+        24
+    ));
 }
 
 #[test]
 fn loose_lists_with_paragraphs_and_code() {
-    insta::assert_snapshot!(shown("1. First\n\n   More of it.\n\n   ```sh\n   ls $x\n   ```\n\n2. Second\n\nAfter.", 40));
+    insta::assert_snapshot!(shown(
+        "1. First\n\n   More of it.\n\n   ```sh\n   ls $x\n   ```\n\n2. Second\n\nAfter.",
+        40
+    ));
 }
 
 #[test]
 fn quotes() {
-    insta::assert_snapshot!(shown("> A quote that goes over more than a row\nlazily\n>\n> > nested\n> - item\n\nAfter", 24));
+    insta::assert_snapshot!(shown(
+        "> A quote that goes over more than a row\nlazily\n>\n> > nested\n> - item\n\nAfter",
+        24
+    ));
 }
 
 #[test]
 fn code_is_coloured_and_cut() {
-    insta::assert_snapshot!(shown("Look:\n```rust,ignore\nfn main() {\n\n    let text = \"a long line that is cut\";\n}\n```\nand\n\n    indented\n\n~~~\nplain ``` text\n~~~", 30));
+    insta::assert_snapshot!(shown(
+        "Look:\n```rust,ignore\nfn main() {\n\n    let text = \"a long line that is cut\";\n}\n```\nand\n\n    indented\n\n~~~\nplain ``` text\n~~~",
+        30
+    ));
 }
 
 #[test]
 fn links_and_images() {
-    insta::assert_snapshot!(shown("See [the *docs*](https://example.org/a \"t\"), <https://x.y>, https://example.com/a_b_(c). ![alt](https://i.png) [evil](javascript:x) [ref][r]\n\n[r]: https://example.net", 70));
+    insta::assert_snapshot!(shown(
+        "See [the *docs*](https://example.org/a \"t\"), <https://x.y>, https://example.com/a_b_(c). ![alt](https://i.png) [evil](javascript:x) [ref][r]\n\n[r]: https://example.net",
+        70
+    ));
 }
 
 #[test]
@@ -65,7 +86,10 @@ fn tables_fit_wrap_or_become_records() {
 
 #[test]
 fn rules_html_and_footnotes() {
-    insta::assert_snapshot!(shown("a\n\n---\n\n<details>\n<summary>Sum</summary>\n</details>\n\nText<br>more [^1].\n\n[^1]: The note.", 40));
+    insta::assert_snapshot!(shown(
+        "a\n\n---\n\n<details>\n<summary>Sum</summary>\n</details>\n\nText<br>more [^1].\n\n[^1]: The note.",
+        40
+    ));
 }
 
 #[test]
@@ -75,7 +99,10 @@ fn wide_characters_break_anywhere_and_never_in_half() {
 
 #[test]
 fn escape_sequences_are_only_pictures() {
-    let lines = render("a\u{1b}[31mb &#27;[0m `\u{7}`\n\n```\n\u{1b}]0;x\u{7}\n```\n[x](https://a\u{1b}b)\u{202e}", 40);
+    let lines = render(
+        "a\u{1b}[31mb &#27;[0m `\u{7}`\n\n```\n\u{1b}]0;x\u{7}\n```\n[x](https://a\u{1b}b)\u{202e}",
+        40,
+    );
     let text = plain(&lines);
     assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
     assert!(!text.contains('\u{202e}'));
@@ -166,7 +193,13 @@ fn a_long_answer_keeps_only_its_open_block() {
     let mut rows = 0;
     let mut largest = 0;
     for n in 0..3_000 {
-        for piece in [format!("Paragraph {n} with **words**."), "\n\n- item\n".into(), "- item\n\n```rust\nlet x = 1;\n".into(), "}\n".repeat(5), "```\n\n".into()] {
+        for piece in [
+            format!("Paragraph {n} with **words**."),
+            "\n\n- item\n".into(),
+            "- item\n\n```rust\nlet x = 1;\n".into(),
+            "}\n".repeat(5),
+            "```\n\n".into(),
+        ] {
             stream.push(&piece);
             largest = largest.max(stream.open_bytes());
             rows += stream.settled(80).len();
@@ -178,7 +211,13 @@ fn a_long_answer_keeps_only_its_open_block() {
 
 #[test]
 fn nesting_without_end_is_drawn_within_its_width() {
-    for source in [">".repeat(5_000) + " x", "- ".repeat(3_000) + "x", "*a ".repeat(2_000), "[".repeat(5_000), "`a``".repeat(2_000)] {
+    for source in [
+        ">".repeat(5_000) + " x",
+        "- ".repeat(3_000) + "x",
+        "*a ".repeat(2_000),
+        "[".repeat(5_000),
+        "`a``".repeat(2_000),
+    ] {
         let lines = render(&source, 20);
         assert!(lines.iter().all(|line| cells(line) <= 20));
         let mut stream = Stream::new();
@@ -193,8 +232,40 @@ fn cells(line: &Line) -> usize {
 
 fn markdown() -> impl Strategy<Value = String> {
     let bits = proptest::sample::select(vec![
-        "word ", "日本語", "**", "*", "_", "`", "```", "```rust\n", "\n", "\n\n", "- ", "  - ", "1. ", "> ", "# ", "---\n", "| a | b |\n",
-        "|---|---|\n", "[x](https://y)", "[", "](", "<b>", "&amp;", "\\", "    code\n", "~~", "👩‍👩‍👧", "\t", "\r\n", "[^1]: n\n", "===\n", "![", ")", "x",
+        "word ",
+        "日本語",
+        "**",
+        "*",
+        "_",
+        "`",
+        "```",
+        "```rust\n",
+        "\n",
+        "\n\n",
+        "- ",
+        "  - ",
+        "1. ",
+        "> ",
+        "# ",
+        "---\n",
+        "| a | b |\n",
+        "|---|---|\n",
+        "[x](https://y)",
+        "[",
+        "](",
+        "<b>",
+        "&amp;",
+        "\\",
+        "    code\n",
+        "~~",
+        "👩‍👩‍👧",
+        "\t",
+        "\r\n",
+        "[^1]: n\n",
+        "===\n",
+        "![",
+        ")",
+        "x",
     ]);
     proptest::collection::vec(bits, 0..40).prop_map(|bits| bits.concat())
 }

@@ -35,7 +35,8 @@ fn marks(style: &Style) -> String {
         (style.underline, "u"),
         (style.strike, "s"),
     ];
-    let mut marks: Vec<String> = flags.iter().filter(|(on, _)| *on).map(|(_, mark)| (*mark).to_owned()).collect();
+    let mut marks: Vec<String> =
+        flags.iter().filter(|(on, _)| *on).map(|(_, mark)| (*mark).to_owned()).collect();
     marks.extend(style.color.map(|color| format!("{color:?}").to_lowercase()));
     marks.extend(style.background.map(|color| format!("on-{color:?}").to_lowercase()));
     marks.extend(style.link.as_ref().map(|link| format!("<{link}>")));

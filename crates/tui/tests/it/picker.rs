@@ -151,7 +151,7 @@ proptest! {
 
     #[test]
     fn any_keys_and_sizes_stay_in_bounds(
-        titles in proptest::collection::vec("\\PC{0,12}|日本\u{1b}[0m", 0..20),
+        titles in proptest::collection::vec("\\PC{0,12}|日本\u{1b}\\[0m", 0..20),
         keys in proptest::collection::vec(proptest::sample::select(vec![
             KeyCode::Up, KeyCode::Down, KeyCode::PageUp, KeyCode::PageDown, KeyCode::Home, KeyCode::End, KeyCode::Tab, KeyCode::Enter,
             KeyCode::Backspace, KeyCode::Delete, KeyCode::Left, KeyCode::Right, KeyCode::Char('a'), KeyCode::Char(' '), KeyCode::Char('日'),
