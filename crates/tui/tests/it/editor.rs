@@ -17,7 +17,7 @@ fn key(code: KeyCode) -> KeyEvent {
 }
 
 fn press(editor: &mut Editor, keys: &str) -> Reaction {
-    keys.split(' ').map(|name| editor.handle(chord(name))).last().unwrap()
+    keys.split(' ').fold(Reaction::None, |_, name| editor.handle(chord(name)))
 }
 
 fn chord(name: &str) -> KeyEvent {
@@ -39,7 +39,7 @@ fn chord(name: &str) -> KeyEvent {
         "end" => KeyCode::End,
         "backspace" => KeyCode::Backspace,
         "delete" => KeyCode::Delete,
-        name => KeyCode::Char(name.chars().next().unwrap()),
+        name => KeyCode::Char(name.chars().next().unwrap_or(' ')),
     };
     KeyEvent::new(code, modifier)
 }
