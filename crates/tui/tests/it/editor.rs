@@ -143,7 +143,7 @@ fn the_first_character_says_what_a_submission_is() {
 }
 
 #[test]
-fn a_paste_of_megabytes_is_a_placeholder_that_goes_as_one() {
+fn a_paste_of_megabytes_is_a_chip_that_goes_as_one() {
     let pasted = "0123456789\r\n".repeat(200_000);
     let mut editor = with("see ");
     editor.paste(&pasted);
@@ -312,7 +312,7 @@ fn a_full_row_has_its_cursor_on_the_next() {
 }
 
 #[test]
-fn placeholders_are_drawn_as_one_colour() {
+fn chips_are_drawn_in_one_colour() {
     let mut editor = with("a ");
     editor.paste(&"x\n".repeat(1_234));
     assert_eq!(marked(&editor.render(40, 5).lines), "a {cyan:[pasted 1 234 lines]}\n");
