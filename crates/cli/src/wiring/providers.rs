@@ -6,7 +6,9 @@ use std::ffi::OsString;
 use rein_config::{ModelSettings, OAuthSettings, ProviderSettings, Secret, ServerUrl};
 use rein_http::{HttpError, Method, Request};
 use rein_llm::catalog::ImageSupport;
-use rein_llm::{Catalog, Dialect, Keychain, ModelInfo, Models, OAuth, Prices, Provider, ProviderConfig, Wire};
+use rein_llm::{
+    Catalog, Dialect, Keychain, ModelInfo, Models, OAuth, Prices, Provider, ProviderConfig, Wire,
+};
 use rein_protocol::ModelRef;
 use secrecy::{ExposeSecret, SecretString};
 

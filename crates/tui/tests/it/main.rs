@@ -4,7 +4,12 @@
 
 mod anything;
 mod asks;
+mod editor;
 mod frames;
+mod highlight;
+mod markdown;
+mod marks;
+mod picker;
 mod pty;
 mod pty_child;
 mod scrollback;
