@@ -173,6 +173,21 @@ impl Model {
             EntryBody::TurnEnded { stop, message, .. } => {
                 effects.extend(self.turn_ended(*stop, message.as_deref()));
             }
+            EntryBody::QueueChanged { queued, content } => match content {
+                Some(content) => {
+                    if let Some(message) = self.queue.iter_mut().find(|message| message.entry == *queued) {
+                        message.text = text_of(content);
+                    }
+                }
+                None => self.queue.retain(|message| message.entry != *queued),
+            },
+            EntryBody::Pruned { .. } => {}
+            EntryBody::Compacted { compaction } => {
+                self.context = compaction.tokens_after;
+                self.finish_all();
+                let lines = view::note::divider(&view::note::compacted(compaction), self.size.columns);
+                self.note(lines);
+            }
             EntryBody::ModelChanged { model } => self.model = Some(model.clone()),
             EntryBody::ModeChanged { mode } => self.mode = *mode,
             EntryBody::Recovered { message } => {

@@ -44,6 +44,11 @@ pub(crate) fn thought(thought: &Thought, columns: u16) -> Vec<Line> {
     ]
 }
 
+/// That what was said before is a summary from here on.
+pub(crate) fn compacted(compaction: &rein_protocol::compaction::Compaction) -> String {
+    format!("summarised: {} → {} tokens", compaction.tokens_before, compaction.tokens_after)
+}
+
 /// A line across the screen with a few words.
 pub(crate) fn divider(words: &str, columns: u16) -> Vec<Line> {
     let columns = usize::from(columns);

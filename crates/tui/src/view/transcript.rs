@@ -43,6 +43,7 @@ fn item_lines(item: &Item, columns: u16) -> Vec<Line> {
         }
         Item::Call(call) => call_lines(call, columns),
         Item::Ended { stop, message } => note::ended(*stop, message.as_deref(), columns),
+        Item::Compacted(compaction) => note::divider(&note::compacted(compaction), columns),
         Item::Recovered { message } => note::divider(&format!("recovered: {message}"), columns),
     }
 }

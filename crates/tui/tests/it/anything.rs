@@ -119,6 +119,7 @@ impl World {
             info,
             entries: Vec::new(),
             asks: Vec::new(),
+            context: None,
             jobs: Vec::new(),
             open: Vec::new(),
             seq: Seq::START,
