@@ -12,7 +12,16 @@ use crate::error::XtaskError;
 use crate::workspace::{Workspace, cargo, clean};
 
 /// Programs that the tests run, and the Debian package of each.
-const PROGRAMS: [(&str, &str); 2] = [("git", "git"), ("bash", "bash")];
+const PROGRAMS: [(&str, &str); 8] = [
+    ("git", "git"),
+    ("bash", "bash"),
+    ("bwrap", "bubblewrap"),
+    ("make", "make"),
+    ("node", "nodejs"),
+    ("ps", "procps"),
+    ("python3", "python3"),
+    ("script", "bsdutils"),
+];
 
 /// Runs it all.
 pub fn run(workspace: &Workspace) -> Result<(), XtaskError> {
