@@ -6,6 +6,7 @@ mod answers;
 mod auth;
 mod basics;
 mod config;
+mod confined;
 mod context;
 mod crash_proof;
 mod demo;
