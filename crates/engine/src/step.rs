@@ -4,13 +4,13 @@
 //! still streams. The step is over when the stream has ended and every call
 //! has its result. What had come of a broken answer is kept.
 
-use rein_llm::{ModelError, ModelRequest, ModelStream};
-use rein_protocol::{Cost, EntryBody, Finish, ToolCall};
-use rein_tools::ImageSupport;
+use rein_llm::{ModelError, ModelRequest, ModelStream, Models};
+use rein_protocol::{Cost, EntryBody, Finish, ModelRef, ToolCall};
+use rein_tools::EditForm;
 
 use crate::assembler::{Assembler, Step};
 use crate::context;
-use crate::dispatch::Calls;
+use crate::dispatch::{Calls, Manner};
 use crate::pictures;
 use crate::session::link::{StepStart, Stopped};
 use crate::turn::{CallsEnd, Turn, Waited};
@@ -41,7 +41,11 @@ pub(crate) async fn run_step(turn: &mut Turn) -> Result<StepEnd, Stopped> {
     turn.steps = start.step;
     turn.follow(&start.model);
     let mut answer = Assembler::new(turn.id.clone());
-    let mut calls = Calls::new(turn, pictures::in_results(&turn.bench.models, &start.model));
+    let manner = Manner {
+        images: pictures::in_results(&turn.bench.models, &start.model),
+        edit_form: edit_form(&turn.bench.models, &start.model),
+    };
+    let mut calls = Calls::new(turn, manner);
     let end = match open_stream(turn, &start).await? {
         Ok(stream) => pump(turn, stream, &mut answer, &mut calls).await?,
         Err(end) => end,
@@ -67,11 +71,20 @@ pub(crate) async fn run_step(turn: &mut Turn) -> Result<StepEnd, Stopped> {
 
 /// Runs calls that were proposed before the process died and never begun.
 pub(crate) async fn run_pending(turn: &mut Turn, pending: Vec<ToolCall>) -> Result<CallsEnd, Stopped> {
-    let mut calls = Calls::new(turn, ImageSupport::Refused);
+    let mut calls = Calls::new(turn, Manner::default());
     for call in pending {
         calls.start(call, &mut turn.doom);
     }
     calls.join(&mut turn.doom).await
+}
+
+/// The form in which a model writes edits best, which the catalog says.
+fn edit_form(models: &Models, model: &ModelRef) -> EditForm {
+    match models.info(model).edit {
+        Some(rein_llm::EditForm::Hashline) => EditForm::Hashline,
+        Some(rein_llm::EditForm::Patch) => EditForm::Patch,
+        Some(rein_llm::EditForm::Replace) | None => EditForm::Replace,
+    }
 }
 
 /// Opens the stream, trying again as long as that makes sense.
@@ -81,7 +94,7 @@ async fn open_stream(turn: &Turn, start: &StepStart) -> Result<Result<ModelStrea
         images: turn.bench.pictures.of(&messages).await,
         model: start.model.model.clone(),
         system: turn.bench.system.clone(),
-        tools: turn.bench.tools.specs(),
+        tools: turn.bench.tools.in_form(edit_form(&turn.bench.models, &start.model)).specs(),
         messages,
         max_output: None,
         effort: turn.chain.as_ref().and_then(|chain| chain.current().effort),

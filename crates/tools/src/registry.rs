@@ -59,6 +59,18 @@ impl Registry {
         .deferred([Arc::new(Git) as Arc<dyn Tool>])
     }
 
+    /// The same tools, with edits offered in another form. Tools of other makers stay as they are.
+    #[must_use]
+    pub fn in_form(&self, form: EditForm) -> Self {
+        let tool: Arc<dyn Tool> = Arc::new(Edit(form));
+        let name = tool.spec().name;
+        let mut changed = self.clone();
+        if let Some(place) = changed.tools.iter_mut().find(|(known, _)| form::is_name(known)) {
+            *place = (name, tool);
+        }
+        changed
+    }
+
     /// These tools, in this order. Of two with one name the first counts.
     pub fn of(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
         let mut named: Vec<(String, Arc<dyn Tool>)> = Vec::new();

@@ -226,7 +226,8 @@ async fn run_plan(
     let scene = Scene {
         said: permit.said,
         jail: desk.bench.jailer.jail(&permit.rights),
-        images: desk.images,
+        images: desk.manner.images,
+        edit_form: desk.manner.edit_form,
         ..desk.bench.scene.clone()
     };
     let outcome = {

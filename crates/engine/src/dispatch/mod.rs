@@ -11,7 +11,7 @@ mod output;
 use std::sync::Arc;
 
 use rein_protocol::{CallId, ToolCall, TurnId};
-use rein_tools::ImageSupport;
+use rein_tools::{EditForm, ImageSupport};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -35,8 +35,16 @@ struct Desk {
     link: Link,
     bench: Arc<Workbench>,
     cancel: CancellationToken,
+    manner: Manner,
+}
+
+/// What the model that calls can do.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Manner {
     /// Whether results may show pictures.
-    images: ImageSupport,
+    pub(crate) images: ImageSupport,
+    /// How it writes edits.
+    pub(crate) edit_form: EditForm,
 }
 
 /// A call with its result recorded.
@@ -48,13 +56,13 @@ struct Ended {
 }
 
 impl Calls {
-    pub(crate) fn new(turn: &Turn, images: ImageSupport) -> Self {
+    pub(crate) fn new(turn: &Turn, manner: Manner) -> Self {
         let desk = Desk {
             turn: turn.id.clone(),
             link: turn.link.clone(),
             bench: Arc::clone(&turn.bench),
             cancel: turn.cancel.clone(),
-            images,
+            manner,
         };
         Self { desk: Arc::new(desk), board: Board::new(), tasks: JoinSet::new() }
     }

@@ -95,3 +95,14 @@ fn many_names_are_told_as_far_as_they_fit() {
     assert!(specs[0].description.len() < 4_200);
     assert!(specs[0].description.ends_with(" more"), "{}", specs[0].description);
 }
+
+#[test]
+fn edits_are_offered_in_the_form_that_a_model_writes_best() {
+    let registry = Registry::builtin();
+    let names =
+        |registry: &Registry| -> Vec<String> { registry.specs().into_iter().map(|spec| spec.name).collect() };
+    let patch = registry.in_form(rein_tools::EditForm::Patch);
+    assert_eq!(names(&patch)[2], "apply_patch");
+    assert_eq!(names(&patch).len(), names(&registry).len());
+    assert_eq!(names(&patch.in_form(rein_tools::EditForm::Replace)), names(&registry));
+}
