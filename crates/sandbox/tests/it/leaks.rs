@@ -55,7 +55,8 @@ fn a_thousand_processes_leave_no_files_no_zombies_and_no_threads() {
         }
         let deadline = Instant::now() + Duration::from_secs(20);
         // A child's thread takes the status after the call is over.
-        while (open_files(), children()) != (files, processes) || threads() > 50 {
+        // The first one may not have been taken yet when it was counted, so fewer is as good.
+        while open_files() > files || children() > processes || threads() > 50 {
             assert!(Instant::now() < deadline, "{} files, {} children", open_files(), children());
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
