@@ -115,9 +115,10 @@ pub struct RunArguments {
 
     /// Permit something that would be asked for, for example 'edit:src/**'
     ///
-    /// A permission and perhaps a pattern: read, edit, webfetch or
-    /// external_directory, then a colon and what it is about, with * and ?.
-    /// Commands run in mode `free` only: a pattern says too little about them.
+    /// A permission and perhaps a pattern: read, edit, bash, webfetch,
+    /// external_directory or sandbox, then a colon and what it is about, where
+    /// `*` and `?` stand for anything. A pattern never allows what a command
+    /// hides or turns into something else.
     #[arg(long, value_name = "SPEC", help_heading = "Permission")]
     pub allow: Vec<String>,
 

@@ -206,6 +206,12 @@ fn view(
         Err(LoadError::Directory) => {
             directory::view(path, selection, scene, cancel).map_err(|error| refusal(shown, &error))
         }
+        Err(LoadError::Missing)
+            if scene.jail.is_some() && ["/tmp", "/var/tmp"].iter().any(|own| path.starts_with(own)) =>
+        {
+            // Where a command of this conversation may well have put it.
+            Err(format!("{shown} does not exist. Commands have a /tmp of their own: look at it with bash."))
+        }
         Err(LoadError::Missing) => Err(format!("{shown} does not exist.{}", near::hint(path, scene, cancel))),
         Err(LoadError::Special(kind)) => {
             Err(format!("{shown} is {kind}. Only files and directories can be read."))
