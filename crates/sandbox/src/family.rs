@@ -261,12 +261,32 @@ fn own_word() -> String {
 
 /// The marks of a process, outermost first; none if it has none or may not be looked at.
 fn words(id: Pid) -> Option<Vec<String>> {
-    let environment = fs::read(format!("/proc/{}/environ", id.as_raw_pid())).ok()?;
+    let environment = settled_environment(id)?;
     let value = environment
         .split(|byte| *byte == 0)
         .find_map(|variable| variable.strip_prefix(MARK.as_bytes())?.strip_prefix(b"="))?;
     let value = String::from_utf8_lossy(value);
     Some(value.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect())
+}
+
+/// The environment of a process, which shows none for the moment in which it becomes another program.
+fn settled_environment(id: Pid) -> Option<Vec<u8>> {
+    let file = |name: &str| format!("/proc/{}/{name}", id.as_raw_pid());
+    let environment = || fs::read(file("environ")).ok();
+    for _ in 0..LOOKS {
+        let found = environment()?;
+        if !found.is_empty() {
+            return Some(found);
+        }
+        // In that moment it has no arguments either, but a program, which a thread of the kernel has not.
+        let is_becoming = fs::read(file("cmdline")).is_ok_and(|arguments| arguments.is_empty())
+            && fs::read_link(file("exe")).is_ok();
+        if !is_becoming {
+            break;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    environment()
 }
 
 /// A line of `/proc/<pid>/stat`.
