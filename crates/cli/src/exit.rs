@@ -63,10 +63,14 @@ impl Exit {
             (StopReason::EndTurn, Permitted::Some) | (StopReason::Rejected | StopReason::DoomLoop, _) => {
                 Self::Refused
             }
-            (StopReason::MaxSteps, _) => Self::Budget,
+            (StopReason::MaxSteps | StopReason::Budget, _) => Self::Budget,
             (StopReason::Interrupted, _) => Self::Interrupted(signal.unwrap_or(Signal::Interrupt)),
             (
-                StopReason::ModelError | StopReason::Length | StopReason::Refusal | StopReason::InternalError,
+                StopReason::ModelError
+                | StopReason::Length
+                | StopReason::Refusal
+                | StopReason::InternalError
+                | StopReason::VerifyFailed,
                 _,
             ) => Self::Failure,
         }

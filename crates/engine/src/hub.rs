@@ -186,13 +186,18 @@ impl State {
                     self.open_parts.remove(part);
                 }
                 EntryBody::StepEnded { .. } => self.open_parts.clear(),
-                EntryBody::CallEnded { call, .. } => {
+                EntryBody::CallEnded { call, .. } | EntryBody::PersonRan { call, .. } => {
                     self.open_output.remove(call);
                 }
                 EntryBody::TurnEnded { .. } => self.open_output.clear(),
                 _ => {}
             },
-            EventBody::Job { .. } | EventBody::Retrying { .. } | EventBody::Broken { .. } => {}
+            EventBody::Job { .. }
+            | EventBody::Retrying { .. }
+            | EventBody::Compacting { .. }
+            | EventBody::PersonRuns { .. }
+            | EventBody::Notice { .. }
+            | EventBody::Broken { .. } => {}
         }
     }
 
@@ -264,7 +269,9 @@ fn weight(body: &EventBody) -> usize {
         EventBody::Entry { .. } => 512,
         EventBody::Job { job } => job.command.len(),
         EventBody::Retrying { error, .. } => error.len(),
-        EventBody::Broken { message } => message.len(),
+        EventBody::Compacting { .. } => 16,
+        EventBody::PersonRuns { command, .. } => command.len(),
+        EventBody::Notice { message } | EventBody::Broken { message } => message.len(),
     }
 }
 

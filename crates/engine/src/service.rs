@@ -10,8 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use rein_protocol::transcript::{Liveness, Transcript};
 use rein_protocol::{
-    Content, EntryId, EventStream, OpenSession, Prompt, Reply, Seq, Service, ServiceError, SessionChange,
-    SessionFilter, SessionId, SessionInfo, SessionState, Snapshot, Timestamp, TurnId,
+    CallId, Content, ContextPart, EntryId, EventStream, GivenGrant, MemoryPlace, OpenSession, Prompt, Reply,
+    Seq, Service, ServiceError, SessionChange, SessionFilter, SessionId, SessionInfo, SessionState, Snapshot,
+    Timestamp, TreeNode, TurnId,
 };
 use rein_store::{NewSession, SessionQuery, SessionRecord, Store, StoreError};
 
@@ -144,6 +145,7 @@ pub(crate) fn info(record: SessionRecord, state: SessionState) -> SessionInfo {
         title: record.title,
         model: record.model,
         mode: record.mode,
+        effort: None,
         created: record.created,
         updated: record.updated,
         entries: record.entries,
@@ -157,7 +159,7 @@ impl Service for Engine {
     async fn open(&self, request: OpenSession) -> Result<SessionInfo, ServiceError> {
         let _one_at_a_time = self.opening.lock().await;
         if let Some(handle) = request.session.as_ref().and_then(|session| self.handle(session).ok()) {
-            handle.change(SessionChange { model: request.model, mode: request.mode }).await?;
+            handle.change(SessionChange { model: request.model, mode: request.mode, effort: None }).await?;
             let record = self.record(handle.session()).await?;
             return Ok(self.describe(record).await);
         }
@@ -209,6 +211,55 @@ impl Service for Engine {
         self.handle(session)?.compact(focus).await
     }
 
+    async fn handoff(
+        &self,
+        session: &SessionId,
+        _focus: Option<String>,
+    ) -> Result<SessionInfo, ServiceError> {
+        Err(absent(session))
+    }
+
+    async fn travel(&self, session: &SessionId, _to: Option<EntryId>) -> Result<(), ServiceError> {
+        Err(absent(session))
+    }
+
+    async fn fork(&self, session: &SessionId, _at: Option<EntryId>) -> Result<SessionInfo, ServiceError> {
+        Err(absent(session))
+    }
+
+    async fn tree(&self, session: &SessionId) -> Result<Vec<TreeNode>, ServiceError> {
+        Err(absent(session))
+    }
+
+    async fn rename(&self, session: &SessionId, _title: String) -> Result<(), ServiceError> {
+        Err(absent(session))
+    }
+
+    async fn shell(&self, session: &SessionId, _command: String) -> Result<CallId, ServiceError> {
+        Err(absent(session))
+    }
+
+    async fn remember(
+        &self,
+        session: &SessionId,
+        _note: String,
+        _place: MemoryPlace,
+    ) -> Result<PathBuf, ServiceError> {
+        Err(absent(session))
+    }
+
+    async fn grants(&self, session: &SessionId) -> Result<Vec<GivenGrant>, ServiceError> {
+        Err(absent(session))
+    }
+
+    async fn revoke(&self, session: &SessionId, _grant: GivenGrant) -> Result<(), ServiceError> {
+        Err(absent(session))
+    }
+
+    async fn context(&self, session: &SessionId) -> Result<Vec<ContextPart>, ServiceError> {
+        Err(absent(session))
+    }
+
     async fn list(&self, filter: SessionFilter) -> Result<Vec<SessionInfo>, ServiceError> {
         let query = SessionQuery { workspace: filter.workspace, limit: filter.limit };
         let records = self.store().sessions(query).await.map_err(store_error)?;
@@ -252,6 +303,10 @@ impl Service for Engine {
         }
         self.store().flush().await.map_err(store_error)
     }
+}
+
+fn absent(session: &SessionId) -> ServiceError {
+    ServiceError::Invalid { message: format!("session {session} cannot do that") }
 }
 
 /// A store's error as a face sees it.

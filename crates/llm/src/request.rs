@@ -54,48 +54,7 @@ pub enum ToolChoice {
     Tool(String),
 }
 
-/// How much a model should think. What that means is said by the catalog.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Effort {
-    /// Not at all.
-    Off,
-    /// As little as it can.
-    Minimal,
-    /// Little.
-    Low,
-    /// Some.
-    Medium,
-    /// Much.
-    High,
-    /// As much as it can.
-    Max,
-}
-
-impl Effort {
-    /// Every effort, the least first.
-    pub const ALL: [Effort; 6] =
-        [Effort::Off, Effort::Minimal, Effort::Low, Effort::Medium, Effort::High, Effort::Max];
-
-    /// The word that users write.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Minimal => "minimal",
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-            Self::Max => "max",
-        }
-    }
-
-    /// The effort with a name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|effort| effort.name() == name)
-    }
-}
+pub use rein_protocol::Effort;
 
 /// Where a provider is told that what came until there will come again. Providers who find that out by themselves are
 /// told nothing.

@@ -65,6 +65,10 @@ pub enum CompactionReason {
     Overflow,
     /// A person wanted it.
     Manual,
+    /// The model's answer ended because there was no room for more.
+    Length,
+    /// Nothing had happened for a while, and the window was half full.
+    Idle,
 }
 
 /// Who wrote a summary.

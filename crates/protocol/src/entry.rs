@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::ask::Ask;
 use crate::compaction::{Compaction, PrunedResult};
 use crate::display::Display;
+use crate::effort::Effort;
 use crate::id::{ArtifactId, AskId, CallId, EntryId, PartId, Seq, SessionId, Timestamp, TurnId};
 use crate::intent::{Intent, Mode};
 use crate::message::{AssistantPart, Content, ModelRef};
@@ -154,11 +155,49 @@ pub enum EntryBody {
         /// Which results, and the markers.
         results: Vec<PrunedResult>,
     },
+    /// The person went to an earlier place of the tree: to this entry's parent. What had been said since
+    /// stays in the tree.
+    Travelled {
+        /// Where the person came from.
+        from: EntryId,
+    },
+    /// The person ran a command by themselves. The model reads of it with the next message.
+    PersonRan {
+        /// Names its output.
+        call: CallId,
+        /// What was run.
+        command: String,
+        /// What came of it.
+        result: CallResult,
+    },
+    /// The session has a name from now on.
+    Titled {
+        /// The name.
+        title: String,
+        /// Who gave it.
+        by: Titler,
+    },
+    /// How much the model thinks from the next step on.
+    EffortChanged {
+        /// How much; what settings say if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        effort: Option<Effort>,
+    },
     /// From here on models are sent a summary in place of the earlier part of the conversation.
     Compacted {
         /// What stands for what.
         compaction: Box<Compaction>,
     },
+}
+
+/// Who named a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Titler {
+    /// A person; no model changes it any more.
+    Person,
+    /// A model.
+    Model,
 }
 
 /// When a message reaches the model.
@@ -224,6 +263,10 @@ pub enum StopReason {
     Refusal,
     /// rein itself failed, for example because its store could not be written.
     InternalError,
+    /// A budget is spent: money, tokens or time.
+    Budget,
+    /// The command that proves the work went on failing.
+    VerifyFailed,
 }
 
 impl StopReason {
@@ -240,6 +283,8 @@ impl StopReason {
             Self::Length => "length",
             Self::Refusal => "refusal",
             Self::InternalError => "internal_error",
+            Self::Budget => "budget",
+            Self::VerifyFailed => "verify_failed",
         }
     }
 }

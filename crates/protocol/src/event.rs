@@ -8,6 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::compaction::CompactionReason;
 use crate::entry::Entry;
 use crate::id::{CallId, PartId, Seq, SessionId, TurnId};
 use crate::job::JobInfo;
@@ -66,6 +67,26 @@ pub enum EventBody {
         delay_ms: u64,
         /// What went wrong.
         error: String,
+    },
+    /// Room is being made in the model's window. A [`Compacted`](crate::EntryBody::Compacted) entry, a
+    /// [`Notice`](Self::Notice) or the end of the turn follows.
+    Compacting {
+        /// Why.
+        reason: CompactionReason,
+    },
+    /// The person's own command runs; its output comes as [`CallOutput`](Self::CallOutput), its end as a
+    /// [`PersonRan`](crate::EntryBody::PersonRan) entry.
+    PersonRuns {
+        /// Names its output.
+        call: CallId,
+        /// What was run.
+        command: String,
+    },
+    /// Something that a person should know now: a budget that is nearly spent, a key that was changed for
+    /// another, a summary that could not be made.
+    Notice {
+        /// What.
+        message: String,
     },
     /// The session cannot go on in this process, because nothing can be made
     /// durable any more. It ends here and can be opened again.

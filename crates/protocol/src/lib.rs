@@ -11,12 +11,16 @@
 //! [`ask`] is a question to a person and the answer, and [`question`] what the
 //! model asks; [`display`] is how a call is shown; [`usage`] counts tokens;
 //! [`todo`] is what the agent means to do; [`compaction`] makes room in a window;
+//! [`context`] is what a request consists of; [`tree`] is all branches of a journal;
+//! [`effort`] is how much a model thinks;
 //! [`transcript`] folds entries and events into what a face shows; [`service`]
 //! is the door.
 
 pub mod ask;
 pub mod compaction;
+pub mod context;
 pub mod display;
+pub mod effort;
 pub mod entry;
 pub mod event;
 pub mod id;
@@ -28,6 +32,7 @@ pub mod question;
 pub mod service;
 pub mod todo;
 pub mod transcript;
+pub mod tree;
 pub mod usage;
 
 pub use ask::{Answer, Ask, AskItem, Grant, Reply, Scope};
@@ -35,9 +40,12 @@ pub use compaction::{
     Carried, CarriedWords, Compaction, CompactionReason, ContextUse, PrunedResult, SummarySource, Touch,
     TouchedFile,
 };
+pub use context::{ContextPart, ContextSection};
 pub use display::{Block, Display};
+pub use effort::Effort;
 pub use entry::{
-    CallResult, CallStatus, Decider, Decision, Delivery, Entry, EntryBody, Finish, StopReason, Verdict,
+    CallResult, CallStatus, Decider, Decision, Delivery, Entry, EntryBody, Finish, StopReason, Titler,
+    Verdict,
 };
 pub use event::{Event, EventBody, PartKind, SessionState};
 pub use id::{ArtifactId, AskId, BlobId, CallId, EntryId, PartId, Seq, SessionId, Timestamp, TurnId};
@@ -46,8 +54,9 @@ pub use job::{JobId, JobInfo, JobState};
 pub use message::{Content, Message, ModelRef, ToolCall, ToolInput, ToolSpec};
 pub use question::{Choice, Question, Said, Selection};
 pub use service::{
-    EventStream, OpenSession, Prompt, Service, ServiceError, SessionChange, SessionFilter, SessionInfo,
-    Snapshot,
+    EventStream, GivenGrant, MemoryPlace, OpenSession, Prompt, Service, ServiceError, SessionChange,
+    SessionFilter, SessionInfo, Snapshot,
 };
 pub use todo::{TodoId, TodoItem, TodoList, TodoState};
+pub use tree::{TreeKind, TreeNode};
 pub use usage::{Cost, Usage};

@@ -11,14 +11,17 @@ use futures_core::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::ask::{Ask, Reply};
+use crate::ask::{Ask, Grant, Reply, Scope};
 use crate::compaction::ContextUse;
+use crate::context::ContextPart;
+use crate::effort::Effort;
 use crate::entry::{Delivery, Entry};
 use crate::event::{Event, SessionState};
-use crate::id::{AskId, EntryId, Seq, SessionId, Timestamp, TurnId};
+use crate::id::{AskId, CallId, EntryId, Seq, SessionId, Timestamp, TurnId};
 use crate::intent::Mode;
 use crate::job::JobInfo;
 use crate::message::{Content, ModelRef};
+use crate::tree::TreeNode;
 use crate::usage::{Cost, Usage};
 
 /// The events of a session, in order. It ends when the session is closed.
@@ -74,6 +77,46 @@ pub trait Service: Send + Sync {
     ///
     /// [`EntryBody::Compacted`]: crate::entry::EntryBody::Compacted
     async fn compact(&self, session: &SessionId, focus: Option<String>) -> Result<(), ServiceError>;
+
+    /// A new session that begins with a summary of this one, with a view to `focus` if there is one. This
+    /// one stays as it is. Takes as long as the summary does.
+    async fn handoff(&self, session: &SessionId, focus: Option<String>) -> Result<SessionInfo, ServiceError>;
+
+    /// Goes to an earlier place of the tree, or to before everything: what comes next follows on that entry.
+    /// What had been said since stays in the tree. The mode and the model stay as they are now. Refused while
+    /// a turn is under way.
+    async fn travel(&self, session: &SessionId, to: Option<EntryId>) -> Result<(), ServiceError>;
+
+    /// A new session that has everything of this one's active branch up to an entry, that included; all of it
+    /// if absent. The session need not be open, and the new one is not.
+    async fn fork(&self, session: &SessionId, at: Option<EntryId>) -> Result<SessionInfo, ServiceError>;
+
+    /// The places of a session to which one can travel, oldest first. The session need not be open.
+    async fn tree(&self, session: &SessionId) -> Result<Vec<TreeNode>, ServiceError>;
+
+    /// Names a session.
+    async fn rename(&self, session: &SessionId, title: String) -> Result<(), ServiceError>;
+
+    /// Runs a command of the person in the workspace, with the person's own rights and without asking. Returns
+    /// once it runs; [`interrupt`](Self::interrupt) ends it. The model reads of it with the next message.
+    async fn shell(&self, session: &SessionId, command: String) -> Result<CallId, ServiceError>;
+
+    /// Writes a line into the instructions that every later session reads, and returns the file.
+    async fn remember(
+        &self,
+        session: &SessionId,
+        note: String,
+        place: MemoryPlace,
+    ) -> Result<PathBuf, ServiceError>;
+
+    /// What a person allowed for longer than once, as far as it holds in this session.
+    async fn grants(&self, session: &SessionId) -> Result<Vec<GivenGrant>, ServiceError>;
+
+    /// Takes a grant back from now on.
+    async fn revoke(&self, session: &SessionId, grant: GivenGrant) -> Result<(), ServiceError>;
+
+    /// What the next request of a session would consist of, and why.
+    async fn context(&self, session: &SessionId) -> Result<Vec<ContextPart>, ServiceError>;
 
     /// The sessions in the store, the last used first.
     async fn list(&self, filter: SessionFilter) -> Result<Vec<SessionInfo>, ServiceError>;
@@ -137,6 +180,29 @@ pub struct SessionChange {
     /// Another mode.
     #[serde(default)]
     pub mode: Option<Mode>,
+    /// How much the model thinks from now on.
+    #[serde(default)]
+    pub effort: Option<Effort>,
+}
+
+/// Where something is remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MemoryPlace {
+    /// In the instructions of the project.
+    #[default]
+    Project,
+    /// In the instructions of the user, for all projects.
+    User,
+}
+
+/// Something that a person allowed for longer than once.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct GivenGrant {
+    /// What is allowed.
+    pub grant: Grant,
+    /// Where it holds.
+    pub scope: Scope,
 }
 
 /// Which sessions to list.
@@ -166,6 +232,9 @@ pub struct SessionInfo {
     pub model: Option<ModelRef>,
     /// The mode that holds.
     pub mode: Mode,
+    /// How much the model thinks, if that was said for this session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
     /// When it began.
     pub created: Timestamp,
     /// When something was last appended.

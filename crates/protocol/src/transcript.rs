@@ -8,7 +8,8 @@ use std::collections::HashMap;
 
 use crate::ask::Ask;
 use crate::compaction::Compaction;
-use crate::entry::{CallResult, Decision, Delivery, Entry, EntryBody, Finish, StopReason};
+use crate::effort::Effort;
+use crate::entry::{CallResult, Decision, Delivery, Entry, EntryBody, Finish, StopReason, Titler};
 use crate::event::{Event, EventBody, PartKind, SessionState};
 use crate::id::{CallId, EntryId, PartId, Seq, Timestamp, TurnId};
 use crate::intent::{Intent, Mode};
@@ -33,6 +34,10 @@ pub struct Transcript {
     pub model: Option<ModelRef>,
     /// The mode that holds.
     pub mode: Option<Mode>,
+    /// How much the model thinks, if that was said.
+    pub effort: Option<Effort>,
+    /// The session's name, if it was given one.
+    pub title: Option<(String, Titler)>,
     /// All tokens so far.
     pub usage: Usage,
     /// All money so far.
@@ -88,6 +93,23 @@ pub enum Item {
     },
     /// From here on models are sent a summary of what is above. What is above stays as it was.
     Compacted(Box<Compaction>),
+    /// The person went to another place of the tree. Seen live, what is above is no longer sent.
+    Travelled,
+    /// The person ran a command.
+    PersonRan(Box<PersonRun>),
+}
+
+/// A command of the person.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PersonRun {
+    /// Names its output.
+    pub call: CallId,
+    /// What was run.
+    pub command: String,
+    /// What it printed so far.
+    pub output: String,
+    /// What came of it, once it is over.
+    pub result: Option<CallResult>,
 }
 
 /// A call, from its proposal to its result.
@@ -145,6 +167,8 @@ impl Default for Transcript {
             stop: None,
             model: None,
             mode: None,
+            effort: None,
+            title: None,
             usage: Usage::default(),
             cost: Cost::ZERO,
             jobs: Vec::new(),
@@ -221,11 +245,46 @@ impl Transcript {
             EventBody::CallOutput { call, delta } => {
                 if let Some(item) = self.call_mut(call) {
                     item.output.push_str(delta);
+                } else if let Some(run) = self.person_run_mut(call) {
+                    run.output.push_str(delta);
                 }
             }
+            EventBody::PersonRuns { call, command } => {
+                self.items.push(Item::PersonRan(Box::new(PersonRun {
+                    call: call.clone(),
+                    command: command.clone(),
+                    output: String::new(),
+                    result: None,
+                })))
+            }
             EventBody::Job { job } => self.apply_job(job),
-            EventBody::Retrying { .. } | EventBody::Broken { .. } => {}
+            EventBody::Retrying { .. }
+            | EventBody::Compacting { .. }
+            | EventBody::Notice { .. }
+            | EventBody::Broken { .. } => {}
         }
+    }
+
+    /// A command of the person that is not over.
+    fn person_run_mut(&mut self, call: &CallId) -> Option<&mut PersonRun> {
+        self.items.iter_mut().rev().find_map(|item| match item {
+            Item::PersonRan(run) if run.call == *call && run.result.is_none() => Some(&mut **run),
+            _ => None,
+        })
+    }
+
+    fn apply_person_ran(&mut self, call: &CallId, command: &str, result: &CallResult) {
+        if let Some(run) = self.person_run_mut(call) {
+            run.result = Some(result.clone());
+            run.output = String::new();
+            return;
+        }
+        self.items.push(Item::PersonRan(Box::new(PersonRun {
+            call: call.clone(),
+            command: command.to_owned(),
+            output: String::new(),
+            result: Some(result.clone()),
+        })));
     }
 
     fn apply_job(&mut self, job: &JobInfo) {
@@ -305,6 +364,10 @@ impl Transcript {
             }
             EntryBody::ModelChanged { model } => self.model = Some(model.clone()),
             EntryBody::ModeChanged { mode } => self.mode = Some(*mode),
+            EntryBody::EffortChanged { effort } => self.effort = *effort,
+            EntryBody::Titled { title, by } => self.title = Some((title.clone(), *by)),
+            EntryBody::Travelled { .. } => self.items.push(Item::Travelled),
+            EntryBody::PersonRan { call, command, result } => self.apply_person_ran(call, command, result),
             EntryBody::Recovered { message } => {
                 // Nobody waits any more for what the dead process had asked.
                 self.asks.clear();

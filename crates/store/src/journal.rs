@@ -172,6 +172,10 @@ pub(crate) fn kind(body: &EntryBody) -> &'static str {
         EntryBody::QueueChanged { .. } => "queue_changed",
         EntryBody::Pruned { .. } => "pruned",
         EntryBody::Compacted { .. } => "compacted",
+        EntryBody::Travelled { .. } => "travelled",
+        EntryBody::PersonRan { .. } => "person_ran",
+        EntryBody::Titled { .. } => "titled",
+        EntryBody::EffortChanged { .. } => "effort_changed",
     }
 }
 

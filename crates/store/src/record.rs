@@ -114,7 +114,11 @@ impl SessionRecord {
             | EntryBody::Recovered { .. }
             | EntryBody::QueueChanged { .. }
             | EntryBody::Pruned { .. }
-            | EntryBody::Compacted { .. } => {}
+            | EntryBody::Compacted { .. }
+            | EntryBody::Travelled { .. }
+            | EntryBody::PersonRan { .. }
+            | EntryBody::EffortChanged { .. } => {}
+            EntryBody::Titled { title, .. } => self.title.clone_from(title),
         }
     }
 }

@@ -77,6 +77,15 @@ impl Calls {
                 });
                 ("ended", Some(call), fields, ended(result.status, summary.as_deref()))
             }
+            EntryBody::PersonRan { call, command, result } => {
+                let summary = result.display.summary.as_deref().map(masked);
+                let command = masked(command);
+                let fields = json!({
+                    "command": command, "status": result.status, "duration_ms": result.duration_ms,
+                    "summary": summary, "artifact": result.artifact,
+                });
+                ("person_ran", Some(call), fields, format!("the person ran {command}"))
+            }
             EntryBody::ModeChanged { mode } => {
                 ("mode", None, json!({ "mode": mode }), format!("mode {}", mode.name()))
             }
@@ -92,7 +101,10 @@ impl Calls {
             | EntryBody::ModelChanged { .. }
             | EntryBody::QueueChanged { .. }
             | EntryBody::Pruned { .. }
-            | EntryBody::Compacted { .. } => return None,
+            | EntryBody::Compacted { .. }
+            | EntryBody::Travelled { .. }
+            | EntryBody::Titled { .. }
+            | EntryBody::EffortChanged { .. } => return None,
         };
         let tool = match &entry.body {
             // Nothing more comes about this call.

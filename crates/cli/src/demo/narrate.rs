@@ -125,7 +125,11 @@ impl Narrator {
             | EntryBody::Recovered { .. }
             | EntryBody::QueueChanged { .. }
             | EntryBody::Pruned { .. }
-            | EntryBody::Compacted { .. } => {}
+            | EntryBody::Compacted { .. }
+            | EntryBody::Travelled { .. }
+            | EntryBody::PersonRan { .. }
+            | EntryBody::Titled { .. }
+            | EntryBody::EffortChanged { .. } => {}
         }
     }
 

@@ -182,7 +182,11 @@ impl Tally {
             | EntryBody::ModeChanged { .. }
             | EntryBody::Recovered { .. }
             | EntryBody::QueueChanged { .. }
-            | EntryBody::Pruned { .. } => {}
+            | EntryBody::Pruned { .. }
+            | EntryBody::Travelled { .. }
+            | EntryBody::PersonRan { .. }
+            | EntryBody::Titled { .. }
+            | EntryBody::EffortChanged { .. } => {}
         }
     }
 

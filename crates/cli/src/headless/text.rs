@@ -132,7 +132,11 @@ impl Text {
             | EntryBody::ModelChanged { .. }
             | EntryBody::ModeChanged { .. }
             | EntryBody::QueueChanged { .. }
-            | EntryBody::Pruned { .. } => {}
+            | EntryBody::Pruned { .. }
+            | EntryBody::Travelled { .. }
+            | EntryBody::PersonRan { .. }
+            | EntryBody::Titled { .. }
+            | EntryBody::EffortChanged { .. } => {}
         }
     }
 
@@ -234,6 +238,8 @@ fn without_words(stop: StopReason) -> &'static str {
         StopReason::ModelError => "the model failed",
         StopReason::Length => "the model's output limit cut its answer",
         StopReason::Refusal => "the model declined to answer",
+        StopReason::Budget => "the budget is spent",
+        StopReason::VerifyFailed => "the check went on failing",
         StopReason::InternalError => "rein failed",
     }
 }

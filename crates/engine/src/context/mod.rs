@@ -113,7 +113,11 @@ impl Builder<'_> {
             | EntryBody::Recovered { .. }
             | EntryBody::QueueChanged { .. }
             | EntryBody::Pruned { .. }
-            | EntryBody::Compacted { .. } => {}
+            | EntryBody::Compacted { .. }
+            | EntryBody::Travelled { .. }
+            | EntryBody::PersonRan { .. }
+            | EntryBody::Titled { .. }
+            | EntryBody::EffortChanged { .. } => {}
         }
     }
 

@@ -72,7 +72,7 @@ pub(crate) async fn open(parts: Arc<Parts>, opening: Opening) -> Result<Handle, 
     let abandoned = CancellationToken::new();
     let owner = Arc::new(abandoned.clone().drop_guard());
     let handle = Handle { session, link: link.clone(), hub: hub.clone(), _owner: owner };
-    let change = SessionChange { model: opening.model.clone(), mode: opening.mode };
+    let change = SessionChange { model: opening.model.clone(), mode: opening.mode, effort: None };
     tokio::spawn(Actor::new(parts, opening, journal, hub, link, bench).run(mailbox, abandoned));
     handle.change(change).await?;
     Ok(handle)

@@ -181,7 +181,11 @@ pub(super) fn entry_in_turn(body: EntryBody, here: &TurnId) -> EntryBody {
         | EntryBody::Recovered { .. }
         | EntryBody::QueueChanged { .. }
         | EntryBody::Pruned { .. }
-        | EntryBody::Compacted { .. }) => other,
+        | EntryBody::Compacted { .. }
+        | EntryBody::Travelled { .. }
+        | EntryBody::PersonRan { .. }
+        | EntryBody::Titled { .. }
+        | EntryBody::EffortChanged { .. }) => other,
     }
 }
 
@@ -197,6 +201,11 @@ pub(super) fn event_in_turn(body: EventBody, here: &TurnId) -> EventBody {
         EventBody::Retrying { attempt, delay_ms, error, .. } => {
             EventBody::Retrying { turn, attempt, delay_ms, error }
         }
-        other @ (EventBody::CallOutput { .. } | EventBody::Job { .. } | EventBody::Broken { .. }) => other,
+        other @ (EventBody::CallOutput { .. }
+        | EventBody::Job { .. }
+        | EventBody::Compacting { .. }
+        | EventBody::PersonRuns { .. }
+        | EventBody::Notice { .. }
+        | EventBody::Broken { .. }) => other,
     }
 }

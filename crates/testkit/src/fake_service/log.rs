@@ -150,7 +150,10 @@ impl Superseded {
             }
             EventBody::PartDelta { part, .. } => !self.step_ended && !self.parts.contains(part),
             EventBody::CallOutput { call, .. } => !self.turn_ended && !self.calls.contains(call),
-            EventBody::Retrying { .. } => !self.anything,
+            EventBody::Retrying { .. } | EventBody::Compacting { .. } | EventBody::Notice { .. } => {
+                !self.anything
+            }
+            EventBody::PersonRuns { call, .. } => !self.calls.contains(call),
             EventBody::Job { .. } | EventBody::Broken { .. } => true,
         };
         self.anything = true;
@@ -162,7 +165,7 @@ impl Superseded {
             EntryBody::Part { part, .. } => {
                 self.parts.insert(part.clone());
             }
-            EntryBody::CallEnded { call, .. } => {
+            EntryBody::CallEnded { call, .. } | EntryBody::PersonRan { call, .. } => {
                 self.calls.insert(call.clone());
             }
             EntryBody::StepEnded { .. } => self.step_ended = true,

@@ -13,6 +13,7 @@ mod act;
 mod call;
 mod history;
 mod log;
+mod places;
 mod scripted;
 mod session;
 
@@ -24,10 +25,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::stream;
 use rein_protocol::service::{
-    EventStream, OpenSession, Prompt, Service, ServiceError, SessionChange, SessionFilter, SessionInfo,
-    Snapshot,
+    EventStream, GivenGrant, MemoryPlace, OpenSession, Prompt, Service, ServiceError, SessionChange,
+    SessionFilter, SessionInfo, Snapshot,
 };
-use rein_protocol::{Ask, Content, EntryId, Event, Reply, Seq, SessionId, TurnId};
+use rein_protocol::{
+    Ask, CallId, Content, ContextPart, EntryId, Event, Reply, Seq, SessionId, TreeNode, TurnId,
+};
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -63,6 +66,10 @@ struct State {
     calls: Vec<FaceCall>,
     planned_errors: Vec<(Operation, ServiceError)>,
     failures: Vec<String>,
+    /// What a session is said to consist of and to have been allowed.
+    trees: BTreeMap<SessionId, Vec<TreeNode>>,
+    grants: Vec<GivenGrant>,
+    context: Vec<ContextPart>,
 }
 
 impl State {
@@ -274,6 +281,51 @@ impl Service for FakeService {
             state.called(FaceCall::Compact { session: session.clone(), focus: focus.clone() })?;
             state.open_session(session).map(|_| ())
         })
+    }
+
+    async fn handoff(&self, session: &SessionId, focus: Option<String>) -> Result<SessionInfo, ServiceError> {
+        self.inner.update(|state| state.handoff(session, focus))
+    }
+
+    async fn travel(&self, session: &SessionId, to: Option<EntryId>) -> Result<(), ServiceError> {
+        self.inner.update(|state| state.travel(session, to))
+    }
+
+    async fn fork(&self, session: &SessionId, at: Option<EntryId>) -> Result<SessionInfo, ServiceError> {
+        self.inner.update(|state| state.fork(session, at))
+    }
+
+    async fn tree(&self, session: &SessionId) -> Result<Vec<TreeNode>, ServiceError> {
+        self.inner.update(|state| state.tree(session))
+    }
+
+    async fn rename(&self, session: &SessionId, title: String) -> Result<(), ServiceError> {
+        self.inner.update(|state| state.rename(session, title))
+    }
+
+    async fn shell(&self, session: &SessionId, command: String) -> Result<CallId, ServiceError> {
+        self.inner.update(|state| state.shell(session, command))
+    }
+
+    async fn remember(
+        &self,
+        session: &SessionId,
+        note: String,
+        place: MemoryPlace,
+    ) -> Result<PathBuf, ServiceError> {
+        self.inner.update(|state| state.remember(session, note, place))
+    }
+
+    async fn grants(&self, session: &SessionId) -> Result<Vec<GivenGrant>, ServiceError> {
+        self.inner.update(|state| state.grants(session))
+    }
+
+    async fn revoke(&self, session: &SessionId, grant: GivenGrant) -> Result<(), ServiceError> {
+        self.inner.update(|state| state.revoke(session, grant))
+    }
+
+    async fn context(&self, session: &SessionId) -> Result<Vec<ContextPart>, ServiceError> {
+        self.inner.update(|state| state.context(session))
     }
 
     async fn list(&self, filter: SessionFilter) -> Result<Vec<SessionInfo>, ServiceError> {

@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use rein_protocol::service::{OpenSession, Prompt, ServiceError, SessionChange, SessionFilter};
+use rein_protocol::service::{
+    GivenGrant, MemoryPlace, OpenSession, Prompt, ServiceError, SessionChange, SessionFilter,
+};
 use rein_protocol::{Ask, Content, EntryId, EventBody, Reply, Seq, SessionId};
 use tokio::sync::watch;
 
@@ -22,6 +24,16 @@ pub enum FaceCall {
     Change { session: SessionId, change: SessionChange },
     Requeue { session: SessionId, queued: EntryId, content: Option<Vec<Content>> },
     Compact { session: SessionId, focus: Option<String> },
+    Handoff { session: SessionId, focus: Option<String> },
+    Travel { session: SessionId, to: Option<EntryId> },
+    Fork { session: SessionId, at: Option<EntryId> },
+    Tree { session: SessionId },
+    Rename { session: SessionId, title: String },
+    Shell { session: SessionId, command: String },
+    Remember { session: SessionId, note: String, place: MemoryPlace },
+    Grants { session: SessionId },
+    Revoke { session: SessionId, grant: GivenGrant },
+    Context { session: SessionId },
     List(SessionFilter),
     Get { session: SessionId },
     Subscribe { session: SessionId, after: Seq },
@@ -40,6 +52,16 @@ pub enum Operation {
     Change,
     Requeue,
     Compact,
+    Handoff,
+    Travel,
+    Fork,
+    Tree,
+    Rename,
+    Shell,
+    Remember,
+    Grants,
+    Revoke,
+    Context,
     List,
     Get,
     Subscribe,
@@ -59,6 +81,16 @@ impl FaceCall {
             Self::Change { .. } => Operation::Change,
             Self::Requeue { .. } => Operation::Requeue,
             Self::Compact { .. } => Operation::Compact,
+            Self::Handoff { .. } => Operation::Handoff,
+            Self::Travel { .. } => Operation::Travel,
+            Self::Fork { .. } => Operation::Fork,
+            Self::Tree { .. } => Operation::Tree,
+            Self::Rename { .. } => Operation::Rename,
+            Self::Shell { .. } => Operation::Shell,
+            Self::Remember { .. } => Operation::Remember,
+            Self::Grants { .. } => Operation::Grants,
+            Self::Revoke { .. } => Operation::Revoke,
+            Self::Context { .. } => Operation::Context,
             Self::List(_) => Operation::List,
             Self::Get { .. } => Operation::Get,
             Self::Subscribe { .. } => Operation::Subscribe,

@@ -85,7 +85,7 @@ impl Session {
             self.model = request.model.clone().unwrap_or_else(|| self.model.clone());
             self.mode = request.mode.unwrap_or(self.mode);
         } else {
-            self.change(SessionChange { model: request.model.clone(), mode: request.mode });
+            self.change(SessionChange { model: request.model.clone(), mode: request.mode, effort: None });
         }
     }
 
@@ -118,9 +118,10 @@ impl Session {
         SessionInfo {
             id: self.id.clone(),
             workspace: self.workspace.clone(),
-            title: self.title.clone(),
+            title: self.log.transcript.title.as_ref().map_or(&self.title, |(title, _)| title).clone(),
             model: Some(self.model()),
             mode: self.log.transcript.mode.unwrap_or(self.mode),
+            effort: self.log.transcript.effort,
             created: self.created,
             updated: self.log.entries.last().map_or(self.created, |entry| entry.at),
             entries: self.log.entries.len() as u64,
@@ -223,6 +224,9 @@ impl Session {
         }
         if let Some(mode) = change.mode {
             self.log.append(EntryBody::ModeChanged { mode });
+        }
+        if let Some(effort) = change.effort {
+            self.log.append(EntryBody::EffortChanged { effort: Some(effort) });
         }
     }
 

@@ -108,6 +108,11 @@ impl Model {
                 let at = self.now + Duration::from_millis(delay_ms);
                 self.retry = Some(Retry { at, attempt, error });
             }
+            EventBody::Compacting { .. } | EventBody::PersonRuns { .. } => {}
+            EventBody::Notice { message } => {
+                let lines = view::note::remark(&message, self.size.columns);
+                self.note(lines);
+            }
             EventBody::Broken { message } => {
                 self.turn = None;
                 let hint = "what was recorded is kept: start rein again with --continue";
@@ -181,7 +186,11 @@ impl Model {
                 }
                 None => self.queue.retain(|message| message.entry != *queued),
             },
-            EntryBody::Pruned { .. } => {}
+            EntryBody::Pruned { .. }
+            | EntryBody::Travelled { .. }
+            | EntryBody::PersonRan { .. }
+            | EntryBody::Titled { .. }
+            | EntryBody::EffortChanged { .. } => {}
             EntryBody::Compacted { compaction } => {
                 self.context = compaction.tokens_after;
                 self.finish_all();

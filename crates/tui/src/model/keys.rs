@@ -83,9 +83,11 @@ impl Model {
                 vec![Effect::Open(OpenSession { session: Some(id), ..OpenSession::default() })]
             }
             Choice::Model(model) => {
-                vec![Effect::Change(SessionChange { model: Some(model), mode: None })]
+                vec![Effect::Change(SessionChange { model: Some(model), ..SessionChange::default() })]
             }
-            Choice::Mode(mode) => vec![Effect::Change(SessionChange { model: None, mode: Some(mode) })],
+            Choice::Mode(mode) => {
+                vec![Effect::Change(SessionChange { mode: Some(mode), ..SessionChange::default() })]
+            }
         }
     }
 
@@ -247,7 +249,10 @@ impl Model {
             Command::Model => return self.model_command(&argument),
             Command::Mode => return self.mode_command(&argument),
             Command::Plan => {
-                return vec![Effect::Change(SessionChange { model: None, mode: Some(Mode::Plan) })];
+                return vec![Effect::Change(SessionChange {
+                    mode: Some(Mode::Plan),
+                    ..SessionChange::default()
+                })];
             }
             Command::Sessions => return vec![Effect::ListSessions],
             Command::New => {
@@ -276,7 +281,9 @@ impl Model {
     fn model_command(&mut self, argument: &str) -> Vec<Effect> {
         if !argument.is_empty() {
             return match argument.parse() {
-                Ok(model) => vec![Effect::Change(SessionChange { model: Some(model), mode: None })],
+                Ok(model) => {
+                    vec![Effect::Change(SessionChange { model: Some(model), ..SessionChange::default() })]
+                }
                 Err(error) => {
                     self.note_error(&error.to_string());
                     Vec::new()
@@ -298,7 +305,7 @@ impl Model {
 
     fn mode_command(&mut self, argument: &str) -> Vec<Effect> {
         if let Some(mode) = Mode::ALL.into_iter().find(|mode| mode.name() == argument) {
-            return vec![Effect::Change(SessionChange { model: None, mode: Some(mode) })];
+            return vec![Effect::Change(SessionChange { mode: Some(mode), ..SessionChange::default() })];
         }
         if !argument.is_empty() {
             self.note_error(&format!("there is no mode `{argument}`: tight, write, free or plan"));
@@ -316,7 +323,7 @@ impl Model {
             Mode::Write => Mode::Plan,
             Mode::Plan | Mode::Free => Mode::Tight,
         };
-        vec![Effect::Change(SessionChange { model: None, mode: Some(mode) })]
+        vec![Effect::Change(SessionChange { mode: Some(mode), ..SessionChange::default() })]
     }
 
     pub(super) fn list_sessions(&mut self, sessions: &[SessionInfo], at: Timestamp) {

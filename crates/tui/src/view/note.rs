@@ -89,6 +89,10 @@ pub(crate) fn ended(stop: StopReason, message: Option<&str>, columns: u16) -> Ve
         StopReason::ModelError => ("the model could not be reached", "say `go on` to try again"),
         StopReason::Length => ("the answer was cut off by the model's limit", "say `go on`"),
         StopReason::Refusal => ("the model declined to answer", "put it in other words"),
+        StopReason::Budget => ("the budget is spent", "raise it and say `go on`"),
+        StopReason::VerifyFailed => {
+            ("the check went on failing", "look at what it printed and say what to do")
+        }
         StopReason::InternalError => ("rein failed", "what was recorded is kept: try again"),
     };
     let told = message.map_or(words.to_owned(), |message| match stop {

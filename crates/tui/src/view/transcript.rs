@@ -44,6 +44,13 @@ fn item_lines(item: &Item, columns: u16) -> Vec<Line> {
         Item::Call(call) => call_lines(call, columns),
         Item::Ended { stop, message } => note::ended(*stop, message.as_deref(), columns),
         Item::Compacted(compaction) => note::divider(&note::compacted(compaction), columns),
+        Item::Travelled => note::divider("went to another place of the session", columns),
+        Item::PersonRan(run) => {
+            let mut lines = vec![Line::plain(format!("$ {}", super::one_line(&run.command, 400)))];
+            let output = run.result.as_ref().map_or(run.output.clone(), |result| words(&result.content));
+            lines.extend(plain(&output, &Style::dimmed(), columns, RESULT_LINES));
+            lines
+        }
         Item::Recovered { message } => note::divider(&format!("recovered: {message}"), columns),
     }
 }

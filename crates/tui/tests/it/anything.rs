@@ -109,6 +109,7 @@ impl World {
             title: String::new(),
             model: "fake/model".parse().ok(),
             mode: Mode::Tight,
+            effort: None,
             created: Timestamp(0),
             updated: Timestamp(0),
             entries: 0,
