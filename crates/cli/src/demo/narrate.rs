@@ -162,7 +162,10 @@ impl Face for Narrator {
             EventBody::PartDelta { part, kind: PartKind::Text, delta, .. } => self.say(part, delta, to),
             EventBody::PartDelta { kind: PartKind::Reasoning | PartKind::Call { .. }, .. }
             | EventBody::CallOutput { .. }
-            | EventBody::Job { .. } => {}
+            | EventBody::Job { .. }
+            | EventBody::Compacting { .. }
+            | EventBody::PersonRuns { .. } => {}
+            EventBody::Notice { message } => self.line(&one_line(message, WIDTH), to),
             EventBody::Retrying { error, .. } => {
                 let line = self.ink.yellow(&format!("… {}", one_line(error, WIDTH)));
                 self.line(&line, to);

@@ -82,7 +82,9 @@ fn was_refused(item: &Item) -> bool {
         | Item::Said { .. }
         | Item::Ended { .. }
         | Item::Recovered { .. }
-        | Item::Compacted(_) => false,
+        | Item::Compacted(_)
+        | Item::Travelled
+        | Item::PersonRan(_) => false,
     }
 }
 

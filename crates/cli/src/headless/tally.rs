@@ -141,7 +141,10 @@ impl Tally {
             EventBody::PartDelta { .. }
             | EventBody::CallOutput { .. }
             | EventBody::Job { .. }
-            | EventBody::Retrying { .. } => return,
+            | EventBody::Retrying { .. }
+            | EventBody::Compacting { .. }
+            | EventBody::PersonRuns { .. }
+            | EventBody::Notice { .. } => return,
         };
         match &entry.body {
             EntryBody::User { .. } => {

@@ -175,7 +175,16 @@ impl Face for Text {
             EventBody::PartDelta { kind: PartKind::Reasoning | PartKind::Call { .. }, .. }
             | EventBody::CallOutput { .. }
             | EventBody::Job { .. }
+            | EventBody::PersonRuns { .. }
             | EventBody::Broken { .. } => {}
+            EventBody::Compacting { .. } => {
+                let line = self.ink.dim("… making room in the model's window");
+                self.activity(&line, to);
+            }
+            EventBody::Notice { message } => {
+                let line = self.ink.yellow(&format!("… {}", one_line(message, WIDTH)));
+                self.activity(&line, to);
+            }
             EventBody::Retrying { attempt, delay_ms, error, .. } => {
                 let seconds = delay_ms.div_ceil(1000);
                 let line = format!("… {}; try {attempt} in {seconds} s", one_line(error, WIDTH));

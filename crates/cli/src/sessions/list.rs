@@ -67,6 +67,7 @@ mod tests {
             title: title.to_owned(),
             model: None,
             mode: Mode::Tight,
+            effort: None,
             created: Timestamp(0),
             updated: Timestamp(i64::MAX),
             entries: 3,

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use rein_protocol::Snapshot;
 use rein_protocol::event::PartKind;
-use rein_protocol::transcript::{CallItem, Item, Transcript};
+use rein_protocol::transcript::{CallItem, Item, PersonRun, Transcript};
 
 use super::moment;
 use super::show::{details, headline, words};
@@ -35,6 +35,8 @@ fn write_item(item: &Item, out: &mut dyn Write) -> io::Result<()> {
             let message = message.as_deref().map(|message| format!(": {message}")).unwrap_or_default();
             writeln!(out, "\n*The turn ended ({}){message}*", stop.name())
         }
+        Item::Travelled => writeln!(out, "\n---\n\n*Went to another place of the session.*"),
+        Item::PersonRan(run) => write_run(run, out),
         Item::Recovered { message } => writeln!(out, "\n*{message}*"),
         Item::Compacted(compaction) => {
             writeln!(
@@ -54,6 +56,13 @@ fn write_call(call: &CallItem, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "\n{fence}{}\n{text}\n{fence}", detail.language)?;
     }
     Ok(())
+}
+
+fn write_run(run: &PersonRun, out: &mut dyn Write) -> io::Result<()> {
+    let printed = run.result.as_ref().map_or(run.output.clone(), |result| words(&result.content));
+    let fence = fence_around(&printed);
+    writeln!(out, "\n## You ran `{}`\n", one_line(&run.command, 120))?;
+    writeln!(out, "{fence}\n{}\n{fence}", printed.trim_end_matches('\n'))
 }
 
 /// A fence that the text cannot close.

@@ -75,6 +75,12 @@ fn write_item(item: &Item, ink: Ink, out: &mut dyn Write) -> io::Result<()> {
                 message.as_deref().map(|message| format!(": {}", one_line(message, 300))).unwrap_or_default();
             writeln!(out, "\n{}", ink.yellow(&format!("[{}{message}]", stop.name())))
         }
+        Item::Travelled => writeln!(out, "\n{}", ink.dim("── went to another place of the session ──")),
+        Item::PersonRan(run) => {
+            writeln!(out, "\n{}", ink.bold(&format!("$ {}", one_line(&run.command, WIDTH))))?;
+            let printed = run.result.as_ref().map_or(run.output.clone(), |result| words(&result.content));
+            neutralise(printed.trim_end()).lines().try_for_each(|line| writeln!(out, "  {line}"))
+        }
         Item::Recovered { message } => {
             writeln!(out, "\n{}", ink.yellow(&format!("[{}]", one_line(message, 300))))
         }

@@ -238,7 +238,7 @@ async fn no_face_chooses_a_mode_that_the_administrator_forbids() {
     let limit = rein_config::ModeLimit { mode: Mode::Write, origin: rein_config::Origin::default_value() };
     let setup = Setup { mode_limit: Some(limit), ..Setup::default() };
     let stage = Stage::with(Project::new(), Script::new(), setup).await;
-    let change = SessionChange { model: None, mode: Some(Mode::Free) };
+    let change = SessionChange { mode: Some(Mode::Free), ..SessionChange::default() };
     stage.service.change(&stage.session, change).await.unwrap();
     let modes: Vec<Mode> = stage
         .entries()

@@ -264,6 +264,9 @@ impl Run {
             EventBody::Entry { .. }
             | EventBody::CallOutput { .. }
             | EventBody::Job { .. }
+            | EventBody::Compacting { .. }
+            | EventBody::PersonRuns { .. }
+            | EventBody::Notice { .. }
             | EventBody::Broken { .. } => {}
         }
         self.transcript.apply(&event);
@@ -293,6 +296,10 @@ pub fn kinds(entries: &[Entry]) -> Vec<&'static str> {
             EntryBody::QueueChanged { .. } => "queue_changed",
             EntryBody::Pruned { .. } => "pruned",
             EntryBody::Compacted { .. } => "compacted",
+            EntryBody::Travelled { .. } => "travelled",
+            EntryBody::PersonRan { .. } => "person_ran",
+            EntryBody::Titled { .. } => "titled",
+            EntryBody::EffortChanged { .. } => "effort_changed",
         })
         .collect()
 }

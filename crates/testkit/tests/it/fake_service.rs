@@ -52,6 +52,9 @@ pub fn words(events: &[Event]) -> Vec<&'static str> {
         EventBody::CallOutput { .. } => "output",
         EventBody::Retrying { .. } => "retrying",
         EventBody::Broken { .. } => "broken",
+        EventBody::Compacting { .. } => "compacting",
+        EventBody::PersonRuns { .. } => "person runs",
+        EventBody::Notice { .. } => "notice",
         EventBody::Entry { entry } => match &entry.body {
             EntryBody::Queued { .. } => "queued",
             EntryBody::User { .. } => "user",
@@ -69,6 +72,10 @@ pub fn words(events: &[Event]) -> Vec<&'static str> {
             EntryBody::QueueChanged { .. } => "queue changed",
             EntryBody::Pruned { .. } => "pruned",
             EntryBody::Compacted { .. } => "compacted",
+            EntryBody::Travelled { .. } => "travelled",
+            EntryBody::PersonRan { .. } => "person ran",
+            EntryBody::Titled { .. } => "titled",
+            EntryBody::EffortChanged { .. } => "effort",
         },
     };
     events.iter().map(word).collect()

@@ -199,7 +199,7 @@ async fn a_change_is_an_entry_and_shows_in_the_session() {
     let service = FakeService::new();
     let (id, mut stream) = opened(&service).await;
     let model = "other/model".parse().unwrap();
-    let change = SessionChange { model: Some(model), mode: Some(Mode::Free) };
+    let change = SessionChange { model: Some(model), mode: Some(Mode::Free), effort: None };
     service.change(&id, change.clone()).await.unwrap();
     let events = until(&mut stream, |body| matches!(body, EventBody::Entry { entry } if matches!(entry.body, EntryBody::ModeChanged { .. }))).await;
     assert_eq!(words(&events), ["model", "mode"]);
