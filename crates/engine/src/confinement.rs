@@ -77,12 +77,17 @@ pub(crate) struct Jailer {
 }
 
 impl Jailer {
-    /// The jail of commands with these rights, if they have one.
-    pub(crate) fn jail(&self, rights: &Rights) -> Option<Arc<Jail>> {
+    /// What holds commands with these rights, if anything does.
+    pub(crate) fn walls(self: &Arc<Self>, rights: &Rights) -> Option<rein_tools::Walls> {
         let Commands::Confined(settings) = &self.commands else { return None };
         if rights.walls == Walls::Down {
             return None;
         }
+        let (jailer, settings, rights) = (Arc::clone(self), settings.clone(), rights.clone());
+        Some(rein_tools::Walls::new(move || jailer.jail(&settings, &rights)))
+    }
+
+    fn jail(&self, settings: &JailSettings, rights: &Rights) -> Jail {
         let request = JailRequest {
             workspace: self.workspace.clone(),
             home: self.home.clone(),
@@ -101,7 +106,7 @@ impl Jailer {
         jail.limits = Limits { processes: settings.processes };
         jail.writable.extend(self.shell.clone());
         widen(&mut jail, rights, &self.own);
-        Some(Arc::new(jail))
+        jail
     }
 }
 
@@ -171,15 +176,16 @@ mod tests {
             std::fs::create_dir_all(made).unwrap();
         }
         std::fs::write(home.join(".ssh/config"), "Host x").unwrap();
-        let jailer = jailer(&workspace, &home, &own);
-        let usual = jailer.jail(&Rights::default()).unwrap();
+        let jailer = Arc::new(jailer(&workspace, &home, &own));
+        let jail = |rights: &Rights| jailer.walls(rights).map(|walls| Arc::clone(walls.jail()));
+        let usual = jail(&Rights::default()).unwrap();
         let rights = Rights {
             network: Network::On,
             writable: vec![root.join("out/new.txt"), own.join("credentials"), root.clone(), "/x".into()],
             readable: vec![home.join(".ssh/config"), own.join("secret"), workspace.join("a")],
             ..Rights::default()
         };
-        let wide = jailer.jail(&rights).unwrap();
+        let wide = jail(&rights).unwrap();
         let more = |wide: &[PathBuf], usual: &[PathBuf]| -> Vec<PathBuf> {
             wide.iter().filter(|path| !usual.contains(path)).cloned().collect()
         };
@@ -187,6 +193,6 @@ mod tests {
         assert_eq!(more(&wide.read_only, &usual.read_only), [home.join(".ssh/config")]);
         assert_eq!(wide.hidden, usual.hidden);
         assert_eq!((usual.network, wide.network), (jail::Network::Off, jail::Network::On));
-        assert!(jailer.jail(&Rights { walls: Walls::Down, ..Rights::default() }).is_none());
+        assert!(jail(&Rights { walls: Walls::Down, ..Rights::default() }).is_none());
     }
 }

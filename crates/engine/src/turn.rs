@@ -30,7 +30,7 @@ pub(crate) struct Workbench {
     pub(crate) system: Vec<String>,
     pub(crate) artifacts: crate::dispatch::ArtifactShelf,
     pub(crate) pictures: crate::pictures::Pictures,
-    pub(crate) jailer: crate::confinement::Jailer,
+    pub(crate) jailer: Arc<crate::confinement::Jailer>,
     pub(crate) scratch: crate::scratch::Scratch,
 }
 

@@ -9,7 +9,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 use rein_protocol::{ArtifactId, CallStatus, Display, Intent, Said, ToolSpec};
 use rein_sandbox::Spawn;
-use rein_sandbox::jail::Jail;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -19,6 +18,7 @@ use crate::instructions::Instructions;
 use crate::jobs::Jobs;
 use crate::memory::FileMemory;
 use crate::todo::TodoBoard;
+use crate::walls::Walls;
 
 /// Something that a model can call.
 ///
@@ -86,7 +86,7 @@ pub struct Scene {
     /// Texts as the model saw them.
     pub snapshots: Arc<dyn Snapshots>,
     /// What holds the commands of this very call.
-    pub jail: Option<Arc<Jail>>,
+    pub jail: Option<Walls>,
     /// Variables that commands get although they look like secrets.
     pub keep_variables: Arc<[OsString]>,
     /// What the person said to the question of this very call.
@@ -107,7 +107,7 @@ impl Scene {
     pub fn held(&self, spawn: Spawn) -> Spawn {
         let spawn = spawn.keeping(self.keep_variables.iter().cloned());
         match &self.jail {
-            Some(jail) => spawn.jailed(Arc::clone(jail)),
+            Some(jail) => spawn.jailed(Arc::clone(jail.jail())),
             None => spawn,
         }
     }

@@ -57,6 +57,7 @@ pub mod todo;
 mod tool_search;
 pub mod user_tool;
 mod walk;
+mod walls;
 pub mod web_search;
 pub mod webfetch;
 mod write;
@@ -74,3 +75,4 @@ pub use registry::Registry;
 /// What may hold a process, for those who fill a [`Scene`].
 pub use rein_sandbox::jail;
 pub use todo::TodoBoard;
+pub use walls::Walls;

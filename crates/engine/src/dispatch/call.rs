@@ -225,7 +225,7 @@ async fn run_plan(
     let mut sink = output.clone();
     let scene = Scene {
         said: permit.said,
-        jail: desk.bench.jailer.jail(&permit.rights),
+        jail: desk.bench.jailer.walls(&permit.rights),
         images: desk.manner.images,
         edit_form: desk.manner.edit_form,
         ..desk.bench.scene.clone()

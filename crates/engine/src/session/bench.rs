@@ -56,7 +56,7 @@ pub(super) fn workbench(
         system,
         artifacts,
         pictures: Pictures::new(options.store.clone()),
-        jailer: jailer(options, workspace, &scratch, shell),
+        jailer: Arc::new(jailer(options, workspace, &scratch, shell)),
         scratch,
     }
 }

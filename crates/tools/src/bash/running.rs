@@ -139,7 +139,7 @@ impl Running {
             remarks.extend(hints::wanted_a_person(&tail.bytes).map(|hint| format!("hint: {hint}")));
         }
         if let (Some(jail), Some(state), true) = (&scene.jail, state, is_over && failed) {
-            remarks.extend(widening::refused(jail, state, &tail.bytes));
+            remarks.extend(widening::refused(jail.jail(), state, &tail.bytes));
         }
         if let Some((kind, hint)) = hints::better_tool(&self.command)
             && scene.shell_state.is_new_hint(kind)

@@ -236,6 +236,6 @@ async fn what_a_confined_command_left_in_its_own_tmp_is_looked_at_with_bash() {
     let path = "/tmp/rein-was-never-here/x";
     assert!(!stage.failed("read", json!({ "path": path })).await.contains("with bash"));
     let jail = rein_tools::jail::Jail::standard(&rein_tools::jail::JailRequest::new(&stage.root));
-    stage.scene.jail = Some(std::sync::Arc::new(jail));
+    stage.scene.jail = Some(rein_tools::Walls::new(move || jail));
     assert!(stage.failed("read", json!({ "path": path })).await.contains("a /tmp of their own"));
 }
