@@ -100,7 +100,7 @@ async fn a_rein_that_will_be_killed() {
 #[test]
 fn nothing_survives_a_rein_that_is_killed() {
     for role in ["plain", "built-in", "bubblewrap"] {
-        let word = format!("6000.{}.{}", std::process::id(), role.len());
+        let word = format!("6000.{}{}", std::process::id(), role.len());
         let mut rein = Command::new(std::env::current_exe().unwrap())
             .args([
                 "--exact",
