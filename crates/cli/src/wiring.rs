@@ -300,7 +300,10 @@ impl Setup {
         let options = ModelsOptions {
             idle_timeout: set.then(|| seconds(network.idle_timeout)),
             // Nobody is there to decide whether to wait for long.
-            patience: Patience::Headless,
+            patience: match self.presence {
+                Presence::Person => Patience::Interactive,
+                Presence::Nobody => Patience::Headless,
+            },
             ..ModelsOptions::default()
         };
         let environment = self.places.environment.clone();
