@@ -21,7 +21,9 @@ pub(crate) fn title(content: &[Content]) -> Option<String> {
         .find(|line| !line.is_empty())
 }
 
-fn one_line(text: &str) -> String {
+/// A text as a title: what makes no line of it is left out, and what is too long is cut off.
+#[must_use]
+pub fn one_line(text: &str) -> String {
     let mut line = String::new();
     let mut length = 0;
     let mut space = false;
