@@ -97,7 +97,7 @@ async fn open_stream(turn: &Turn, start: &StepStart) -> Result<Result<ModelStrea
         tools: turn.bench.tools.in_form(edit_form(&turn.bench.models, &start.model)).specs(),
         messages,
         max_output: None,
-        effort: turn.chain.as_ref().and_then(|chain| chain.current().effort),
+        effort: start.effort.or_else(|| turn.chain.as_ref().and_then(|chain| chain.current().effort)),
         ..ModelRequest::default()
     };
     let mut attempt = 1;

@@ -53,4 +53,4 @@ pub use options::{CommitHook, Durability, StoreOptions};
 pub use record::{NewSession, SessionCopy, SessionQuery, SessionRecord};
 pub use salvage::SalvageReport;
 pub use store::Store;
-pub use title::one_line;
+pub use title::{LONGEST as LONGEST_TITLE, one_line};

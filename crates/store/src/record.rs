@@ -36,6 +36,8 @@ pub struct NewSession {
 pub struct SessionCopy {
     /// As it begins.
     pub session: NewSession,
+    /// The other session.
+    pub from: SessionId,
     /// Artifacts of the other session, and the names that they have in this one.
     pub artifacts: Vec<(ArtifactId, ArtifactId)>,
     /// Its entries, under their own names.

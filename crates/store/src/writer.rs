@@ -52,16 +52,16 @@ impl Writer {
 
     /// A session that begins with entries and with artifacts of another one, all or nothing.
     pub(crate) fn create_copy(&mut self, copy: SessionCopy) -> Result<()> {
-        let SessionCopy { session, artifacts, entries } = copy;
+        let SessionCopy { session, from, artifacts, entries } = copy;
         let bodies = journal::encode(&entries)?;
         let new = SessionRecord::from(session);
         self.transact("copy a session", |transaction| {
             let mut record = new.clone();
             record::insert(transaction, &record)?;
             let sql = "INSERT INTO artifacts (id, session, blob, bytes, created) \
-                       SELECT ?2, ?3, blob, bytes, created FROM artifacts WHERE id = ?1";
+                       SELECT ?2, ?3, blob, bytes, created FROM artifacts WHERE id = ?1 AND session = ?4";
             for (old, new) in &artifacts {
-                let parameters = params![old.as_str(), new.as_str(), record.id.as_str()];
+                let parameters = params![old.as_str(), new.as_str(), record.id.as_str(), from.as_str()];
                 transaction.prepare_cached(sql)?.execute(parameters)?;
             }
             add(transaction, &mut record, &entries, &bodies)

@@ -18,7 +18,7 @@ use crate::session::link::{Gate, GateRequest, Permit, Stopped};
 /// How long a tool may take to come to an end once it was told to stop.
 const STOP_GRACE: Duration = Duration::from_secs(5);
 /// How often what a call printed is shown while it runs.
-const LIVE_TICK: Duration = Duration::from_millis(33);
+pub(super) const LIVE_TICK: Duration = Duration::from_millis(33);
 
 /// What a call's end means for the turn.
 pub(super) enum Ending {
@@ -269,7 +269,7 @@ async fn stop_is_overdue(desk: &Desk) {
     tokio::time::sleep(STOP_GRACE).await;
 }
 
-fn join_output(text: String, trailer: Option<String>) -> String {
+pub(super) fn join_output(text: String, trailer: Option<String>) -> String {
     match trailer {
         None => text,
         Some(trailer) if text.is_empty() => trailer,

@@ -7,6 +7,7 @@
 mod call;
 mod order;
 mod output;
+mod person;
 
 use std::sync::Arc;
 
@@ -21,6 +22,7 @@ use crate::turn::{CallsEnd, Turn, Workbench};
 use call::{Ending, run_call};
 use order::Board;
 pub(crate) use output::ArtifactShelf;
+pub(crate) use person::PersonCommand;
 
 /// The calls of a step.
 pub(crate) struct Calls {

@@ -82,6 +82,7 @@ async fn a_copy_has_entries_and_artifacts_or_is_not_there() {
     let entries: Vec<Entry> = [user(&turn, "hello"), turn_ended(&turn)].map(|body| journal.entry(body)).into();
     let copy = SessionCopy {
         session: new.clone(),
+        from: id.clone(),
         artifacts: vec![(artifact.clone(), renamed.clone())],
         entries: entries.clone(),
     };
@@ -97,7 +98,7 @@ async fn a_copy_has_entries_and_artifacts_or_is_not_there() {
 
     let another = NewSession { id: SessionId::new(), ..new };
     // Entries of the first copy cannot be in a second.
-    let wrong = SessionCopy { session: another.clone(), artifacts: Vec::new(), entries };
+    let wrong = SessionCopy { session: another.clone(), from: id, artifacts: Vec::new(), entries };
     assert!(matches!(store.create_copy(wrong).await, Err(StoreError::Conflict { .. })));
     assert_eq!(store.session(&another.id).await.unwrap(), None);
 }
