@@ -88,7 +88,7 @@ async fn it_runs_beside_a_turn_and_interrupting_ends_all_of_it() {
     for file in ["pid", "child"] {
         assert!(!is_alive(&stage.project.read(file)), "{file} still runs");
     }
-    run.finish().await;
+    run.until(|transcript| transcript.stop.is_some()).await;
     stage.run("next").await;
     assert!(stage.server.requests()[1].last_user_text().contains("started\n[interrupted by the user]"));
 }

@@ -263,7 +263,7 @@ async fn a_fork_has_everything_up_to_its_place_and_goes_its_own_way() {
     let stage = Stage::with(Project::new(), script, Setup::mode(Mode::Free)).await;
     stage.run("count").await;
     let end = last(&stage.entries().await, is_end);
-    stage.run("second").await;
+    stage.run("zweitens").await;
     let original = stage.entries().await;
     let fork = stage.service.fork(&stage.session, Some(end)).await.unwrap();
     assert_eq!((fork.title.as_str(), fork.mode), ("fork of count", Mode::Free));
@@ -289,7 +289,7 @@ async fn a_fork_has_everything_up_to_its_place_and_goes_its_own_way() {
     let transcript = stage.run("read the rest").await;
     assert_eq!(statuses(&transcript), [CallStatus::Completed; 2], "{:#?}", transcript.items);
     assert!(stage.server.requests().last().unwrap().contains("15000"));
-    assert!(!stage.server.requests().last().unwrap().contains("second"));
+    assert!(!stage.server.requests().last().unwrap().contains("zweitens"));
 }
 
 /// Reads the artifact that the model was told of.
@@ -367,7 +367,11 @@ async fn a_name_is_kept_for_open_and_closed_sessions_and_is_one_line() {
 
 #[tokio::test]
 async fn effort_is_that_of_the_session_from_the_next_step_on() {
-    let stage = Stage::new(Script::new().turns(["one", "two", "three"].map(Turn::text))).await;
+    let thinking = rein_llm::Thinking { style: rein_llm::ThinkingStyle::Level, ..Default::default() };
+    let effort_field = Some("reasoning_effort".to_owned());
+    let quirks = Some(rein_llm::Quirks { thinking, effort_field, ..Default::default() });
+    let script = Script::new().turns(["one", "two", "three"].map(Turn::text));
+    let stage = Stage::with(Project::new(), script, Setup { quirks, ..Setup::default() }).await;
     stage.run("first").await;
     let change = SessionChange { effort: Some(Effort::High), ..SessionChange::default() };
     stage.service.change(&stage.session, change.clone()).await.unwrap();
