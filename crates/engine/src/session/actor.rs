@@ -7,6 +7,7 @@
 
 pub(super) mod person;
 mod room;
+mod spans;
 mod travel;
 
 use std::collections::HashMap;
@@ -20,6 +21,7 @@ use rein_protocol::{
 use rein_store::{Lease, StoreError};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use super::Opening;
 use super::activity::Activity;
@@ -57,6 +59,8 @@ pub(super) struct Actor {
     closing: Option<Vec<Answer<()>>>,
     /// The store failed; nothing more is done.
     failed: bool,
+    /// Room is being made.
+    compacting: Option<tracing::Span>,
     _lease: Lease,
 }
 
@@ -97,6 +101,7 @@ impl Actor {
             wish: None,
             closing: None,
             failed: false,
+            compacting: None,
             _lease: opening.lease,
         }
     }
@@ -200,11 +205,15 @@ impl Actor {
                     _ => None,
                 });
                 self.model = model.or_else(|| self.model.take());
+                self.trace_recorded(&bodies);
                 if self.append(bodies).await.is_ok() {
                     let _ = answer.send(());
                 }
             }
-            Message::Emit { body } => self.hub.emit(body),
+            Message::Emit { body } => {
+                self.trace_told(&body);
+                self.hub.emit(body);
+            }
             Message::Gate { request, answer } => self.gate(*request, answer).await,
             Message::Expire { call } => {
                 let settled = self.gatekeeper.expire(&call);
@@ -348,8 +357,9 @@ impl Actor {
             chain: None,
             room: crate::room::RoomState::default(),
         };
+        let span = spans::turn(&self.session, &turn);
         self.activity = Activity::Running { turn, steps, cancel };
-        tokio::spawn(task.run_and_report(pending));
+        tokio::spawn(task.run_and_report(pending).instrument(span));
     }
 
     async fn interrupt(&mut self) -> Result<(), ServiceError> {
@@ -436,6 +446,7 @@ impl Actor {
             }
         }
         self.append(vec![EntryBody::TurnEnded { turn, stop, message }]).await?;
+        self.compacting = None;
         self.activity = Activity::Idle;
         Ok(AfterTurn::Over)
     }

@@ -43,6 +43,8 @@ struct Waiting {
     request: GateRequest,
     answer: oneshot::Sender<Gate>,
     since: Instant,
+    /// The time that a person takes, apart from what the gate takes.
+    _span: tracing::Span,
 }
 
 /// What the policy says of a call.
@@ -172,7 +174,10 @@ impl Gatekeeper {
 
     /// Puts a call aside until a person answers. The ask must be durable.
     pub(super) fn wait(&mut self, ask: Ask, request: GateRequest, answer: oneshot::Sender<Gate>) {
-        self.waiting.insert(ask.id.clone(), Waiting { request, answer, since: Instant::now() });
+        let span =
+            tracing::info_span!(parent: &request.span, "person", ask = %ask.id, call = %request.call);
+        let waiting = Waiting { request, answer, since: Instant::now(), _span: span };
+        self.waiting.insert(ask.id.clone(), waiting);
         self.broker.ask(ask);
     }
 

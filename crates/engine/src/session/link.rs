@@ -163,6 +163,8 @@ pub(crate) struct GateRequest {
     pub(crate) intent: Intent,
     /// How the model repeats itself with this call, if it does.
     pub(crate) doom: Option<String>,
+    /// The time at the gate.
+    pub(crate) span: tracing::Span,
 }
 
 /// Whether a call may run.
@@ -178,6 +180,19 @@ pub(crate) enum Gate {
     DoomLoop { text: String },
     /// The turn was interrupted while the call waited.
     Withdrawn,
+}
+
+impl Gate {
+    /// In one word.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Go { .. } => "allowed",
+            Self::Refused { .. } => "refused",
+            Self::Rejected { .. } => "rejected",
+            Self::DoomLoop { .. } => "doom_loop",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
 }
 
 /// With what a call runs.

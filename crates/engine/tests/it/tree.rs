@@ -367,7 +367,7 @@ async fn a_name_is_kept_for_open_and_closed_sessions_and_is_one_line() {
 
 #[tokio::test]
 async fn effort_is_that_of_the_session_from_the_next_step_on() {
-    let thinking = rein_llm::Thinking { style: rein_llm::ThinkingStyle::Level, ..Default::default() };
+    let thinking = rein_llm::catalog::Thinking { style: rein_llm::catalog::ThinkingStyle::Level, ..Default::default() };
     let effort_field = Some("reasoning_effort".to_owned());
     let quirks = Some(rein_llm::Quirks { thinking, effort_field, ..Default::default() });
     let script = Script::new().turns(["one", "two", "three"].map(Turn::text));

@@ -68,6 +68,7 @@ impl Actor {
                 }
                 _ => return,
             };
+        self.compacting = None;
         self.activity = Activity::Idle;
         self.start_follow_up(stop).await;
     }
