@@ -139,6 +139,11 @@ pub struct SharedArguments {
     /// Set a setting for this run only
     #[arg(long = "config", value_name = "KEY=VALUE", global = true, help_heading = "Everywhere")]
     pub overrides: Vec<String>,
+
+    /// How much is written to the log file
+    #[arg(long, value_name = "LEVEL", global = true, help_heading = "Everywhere")]
+    #[arg(value_parser = ["off", "error", "warn", "info", "debug", "trace"])]
+    pub log_level: Option<String>,
 }
 
 /// The form of standard output.

@@ -35,12 +35,7 @@ fn drawn(nodes: &[TreeNode]) -> String {
         text.push_str("nothing was said yet\n");
     }
     let mut waiting: Vec<(usize, &TreeNode)> = Vec::new();
-    let push = |waiting: &mut Vec<(usize, &TreeNode)>, ways: Option<Vec<&TreeNode>>, depth: usize| {
-        let ways = ways.unwrap_or_default();
-        let depth = if ways.len() > 1 { (depth + 1).min(DEEPEST) } else { depth };
-        waiting.extend(ways.iter().rev().map(|node| (depth, *node)));
-    };
-    push(&mut waiting, children.remove(&None), 0);
+    waiting.extend(ways_on(children.remove(&None), 0));
     while let Some((depth, node)) = waiting.pop() {
         let mark = if node.active { '*' } else { ' ' };
         let who = match node.kind {
@@ -52,9 +47,16 @@ fn drawn(nodes: &[TreeNode]) -> String {
         let (indent, at, line) = ("  ".repeat(depth), moment(node.at), one_line(&node.text, WIDTH));
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{mark} {} {at}  {indent}{who}: {line}", node.entry);
-        push(&mut waiting, children.remove(&Some(&node.entry)), depth);
+        waiting.extend(ways_on(children.remove(&Some(&node.entry)), depth));
     }
     text
+}
+
+/// The places that follow on one, the first last, because that is taken first.
+fn ways_on(ways: Option<Vec<&TreeNode>>, depth: usize) -> impl Iterator<Item = (usize, &TreeNode)> {
+    let ways = ways.unwrap_or_default();
+    let depth = if ways.len() > 1 { (depth + 1).min(DEEPEST) } else { depth };
+    ways.into_iter().rev().map(move |node| (depth, node))
 }
 
 #[cfg(test)]
