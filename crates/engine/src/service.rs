@@ -12,9 +12,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use rein_protocol::transcript::{Liveness, Transcript};
 use rein_protocol::{
-    CallId, Content, ContextPart, Cost, Effort, EntryId, EventStream, GivenGrant, MemoryPlace, OpenSession, Prompt, Reply,
-    Seq, Service, ServiceError, SessionChange, SessionFilter, SessionId, SessionInfo, SessionState, Snapshot,
-    Timestamp, TreeNode, TurnId, Usage,
+    CallId, Content, ContextPart, Cost, Effort, EntryId, EventStream, GivenGrant, MemoryPlace, OpenSession,
+    Prompt, Reply, Seq, Service, ServiceError, SessionChange, SessionFilter, SessionId, SessionInfo,
+    SessionState, Snapshot, Timestamp, TreeNode, TurnId, Usage,
 };
 use rein_store::{NewSession, SessionQuery, SessionRecord, Store, StoreError};
 

@@ -47,7 +47,9 @@ pub(crate) async fn run_step(turn: &mut Turn) -> Result<StepEnd, Stopped> {
 
 async fn take_step(turn: &mut Turn) -> Result<StepEnd, Stopped> {
     let start = turn.link.begin_step(&turn.id).await?;
-    tracing::Span::current().record("step", start.step).record("model", tracing::field::display(&start.model));
+    tracing::Span::current()
+        .record("step", start.step)
+        .record("model", tracing::field::display(&start.model));
     turn.steps = start.step;
     turn.follow(&start.model);
     let mut answer = Assembler::new(turn.id.clone());

@@ -81,10 +81,12 @@ impl Turn {
                     Room::Interrupted => Next::End(StopReason::Interrupted, None),
                     Room::Full(message) => Next::End(StopReason::ModelError, Some(message)),
                 },
-                Next::End(stop, message) => match self.said(stop).link.end_turn(&self.id, stop, message).await? {
-                    AfterTurn::Over => return Ok(()),
-                    AfterTurn::GoOn => Next::Again,
-                },
+                Next::End(stop, message) => {
+                    match self.said(stop).link.end_turn(&self.id, stop, message).await? {
+                        AfterTurn::Over => return Ok(()),
+                        AfterTurn::GoOn => Next::Again,
+                    }
+                }
             };
         }
     }

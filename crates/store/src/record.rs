@@ -9,7 +9,9 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use rein_protocol::{ArtifactId, Entry, EntryBody, EntryId, Mode, ModelRef, Seq, SessionId, Timestamp, TurnId};
+use rein_protocol::{
+    ArtifactId, Entry, EntryBody, EntryId, Mode, ModelRef, Seq, SessionId, Timestamp, TurnId,
+};
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, Params, params};
 

@@ -16,6 +16,7 @@ use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
+use tracing_core::span::Current;
 
 use super::log_file::LogFile;
 use super::otlp::{Exporter, FinishedSpan, Value};
@@ -38,7 +39,7 @@ pub(super) struct Recorder {
 struct OpenSpan {
     handles: usize,
     started: Instant,
-    target: &'static str,
+    metadata: &'static Metadata<'static>,
     span: FinishedSpan,
 }
 
@@ -65,14 +66,14 @@ impl Recorder {
     }
 
     fn close(&self, open: OpenSpan) {
-        let OpenSpan { started, target, mut span, .. } = open;
+        let OpenSpan { started, metadata, mut span, .. } = open;
         span.ended = SystemTime::now();
         let mut text = format!("{} took {} ms", span.name, started.elapsed().as_millis());
         for (name, value) in &span.fields {
             // Writing to a string cannot fail.
             let _ = write!(text, " {name}={value}");
         }
-        self.write(Level::INFO, target, &text);
+        self.write(Level::INFO, metadata.target(), &text);
         if let Some(exporter) = &self.exporter {
             exporter.take(span);
         }
@@ -108,8 +109,8 @@ impl Subscriber for Recorder {
             ended: SystemTime::now(),
             fields: fields.0,
         };
-        let target = attributes.metadata().target();
-        spans.insert(id, OpenSpan { handles: 1, started: Instant::now(), target, span });
+        let metadata = attributes.metadata();
+        spans.insert(id, OpenSpan { handles: 1, started: Instant::now(), metadata, span });
         Id::from_u64(id)
     }
 
@@ -152,6 +153,14 @@ impl Subscriber for Recorder {
             let place = entered.iter().rposition(|known| *known == id.into_u64());
             place.map(|place| entered.remove(place))
         });
+    }
+
+    fn current_span(&self) -> Current {
+        let Some(id) = ENTERED.with_borrow(|entered| entered.last().copied()) else { return Current::none() };
+        match self.spans().get(&id) {
+            Some(open) => Current::new(Id::from_u64(id), open.metadata),
+            None => Current::none(),
+        }
     }
 
     fn clone_span(&self, id: &Id) -> Id {

@@ -117,7 +117,8 @@ fn a_session_is_forked_and_renamed_and_its_tree_shown_without_a_model() {
     let list = || json(&["sessions", "list", "--json"]);
     let id = list()[0]["id"].as_str().unwrap().to_owned();
     let tree = json(&["sessions", "tree", &id, "--json"]);
-    let texts: Vec<&str> = tree.as_array().unwrap().iter().map(|node| node["text"].as_str().unwrap()).collect();
+    let texts: Vec<&str> =
+        tree.as_array().unwrap().iter().map(|node| node["text"].as_str().unwrap()).collect();
     assert_eq!(texts, ["first", "One.", "second", "Two."]);
     let shown = rein(&project).args(["sessions", "tree", &id]).run();
     shown.assert_success();

@@ -33,10 +33,15 @@ fn the_log_says_how_long_things_took_and_nothing_of_it_is_printed() {
     for span in ["turn took", "step took", "model_call took", "gate took", "tool took"] {
         assert!(log.contains(span), "{span}: {log}");
     }
-    for field in ["turn=trn_", "call=cal_", "session=ses_", "first_token_ms=", "output_tokens=", "stop=end_turn"] {
+    for field in
+        ["turn=trn_", "call=cal_", "session=ses_", "first_token_ms=", "output_tokens=", "stop=end_turn"]
+    {
         assert!(log.contains(field), "{field}: {log}");
     }
-    assert!(!log.contains("secret words") && !log.contains("read a.txt"), "no text of the conversation: {log}");
+    assert!(
+        !log.contains("secret words") && !log.contains("read a.txt"),
+        "no text of the conversation: {log}"
+    );
 }
 
 /// Takes requests and answers each; what came is kept.

@@ -103,11 +103,7 @@ impl Engine {
         }
     }
 
-    pub(super) async fn take_back(
-        &self,
-        session: &SessionId,
-        grant: GivenGrant,
-    ) -> Result<(), ServiceError> {
+    pub(super) async fn take_back(&self, session: &SessionId, grant: GivenGrant) -> Result<(), ServiceError> {
         if let Ok(handle) = self.handle(session) {
             return handle.revoke(grant).await;
         }

@@ -8,9 +8,7 @@
 use std::collections::HashMap;
 
 use rein_protocol::transcript::Transcript;
-use rein_protocol::{
-    ArtifactId, Entry, EntryBody, EntryId, Seq, ServiceError, SessionId, Timestamp, Titler,
-};
+use rein_protocol::{ArtifactId, Entry, EntryBody, EntryId, Seq, ServiceError, SessionId, Timestamp, Titler};
 use rein_store::{LONGEST_TITLE, NewSession, SessionCopy, SessionRecord, one_line};
 use serde_json::Value;
 

@@ -174,8 +174,7 @@ impl Gatekeeper {
 
     /// Puts a call aside until a person answers. The ask must be durable.
     pub(super) fn wait(&mut self, ask: Ask, request: GateRequest, answer: oneshot::Sender<Gate>) {
-        let span =
-            tracing::info_span!(parent: &request.span, "person", ask = %ask.id, call = %request.call);
+        let span = tracing::info_span!(parent: &request.span, "person", ask = %ask.id, call = %request.call);
         let waiting = Waiting { request, answer, since: Instant::now(), _span: span };
         self.waiting.insert(ask.id.clone(), waiting);
         self.broker.ask(ask);

@@ -76,7 +76,10 @@ async fn it_runs_beside_a_turn_and_interrupting_ends_all_of_it() {
     let command = "echo $$ > pid; (echo $BASHPID > child; exec sleep 1000) & echo started; wait";
     stage.service.shell(&stage.session, command.to_owned()).await.unwrap();
     run.until(|transcript| {
-        transcript.items.iter().any(|item| matches!(item, Item::PersonRan(run) if run.output.contains("started")))
+        transcript
+            .items
+            .iter()
+            .any(|item| matches!(item, Item::PersonRan(run) if run.output.contains("started")))
     })
     .await;
     // Who comes late sees it too.
@@ -168,10 +171,8 @@ async fn grants_are_listed_and_hold_no_more_once_they_are_taken_back() {
     let mut run = stage.start("go").await;
     let scopes = [("a.txt", Scope::Session), ("b.txt", Scope::Project), ("c.txt", Scope::Everywhere)];
     for (path, scope) in scopes {
-        run.until(|transcript| {
-            transcript.asks.first().is_some_and(|ask| ask.display.title.contains(path))
-        })
-        .await;
+        run.until(|transcript| transcript.asks.first().is_some_and(|ask| ask.display.title.contains(path)))
+            .await;
         let ask = run.transcript.asks[0].clone();
         stage.reply(&ask, Answer::Always { grants: None, scope }).await.unwrap();
     }
@@ -181,11 +182,8 @@ async fn grants_are_listed_and_hold_no_more_once_they_are_taken_back() {
         scope,
     };
     let listed = async || stage.service.grants(&stage.session).await.unwrap();
-    let all = [
-        given("b.txt", Scope::Project),
-        given("c.txt", Scope::Everywhere),
-        given("a.txt", Scope::Session),
-    ];
+    let all =
+        [given("b.txt", Scope::Project), given("c.txt", Scope::Everywhere), given("a.txt", Scope::Session)];
     assert_eq!(listed().await, all);
     let revoke = |grant: GivenGrant| stage.service.revoke(&stage.session, grant);
     for grant in &all[..1] {
@@ -255,5 +253,8 @@ async fn a_command_that_ends_in_the_middle_of_a_turn_does_not_disturb_it() {
     assert!(!stage.server.requests()[1].contains("echo hello"), "not before the person says something");
     stage.run("next").await;
     assert!(stage.server.requests()[2].last_user_text().contains("$ echo hello\nhello"));
-    assert!(entries.iter().any(|entry| matches!(entry.body, EntryBody::PersonRan { .. })) && Seq::START < entries[0].seq);
+    assert!(
+        entries.iter().any(|entry| matches!(entry.body, EntryBody::PersonRan { .. }))
+            && Seq::START < entries[0].seq
+    );
 }

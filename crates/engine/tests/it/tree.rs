@@ -142,10 +142,7 @@ async fn before_a_steering_message_the_turn_ends_and_the_conversation_stays_vali
     assert_eq!((transcript.turn, transcript.queue.len()), (None, 0), "it does not wait again");
     assert_eq!(transcript.stop.unwrap().0, StopReason::Interrupted);
     stage.run("right").await;
-    assert_eq!(
-        conversation(&stage),
-        ["user: work", "model calls bash", "result: done", "user: right"]
-    );
+    assert_eq!(conversation(&stage), ["user: work", "model calls bash", "result: done", "user: right"]);
 }
 
 #[tokio::test]
@@ -169,8 +166,10 @@ async fn mode_model_effort_name_and_what_waits_go_along() {
 
     travel(&stage, Some(end)).await.unwrap();
     let mut live = stage.watch(&run.turn).await;
-    live.until(|transcript| matches!(transcript.items.last(), Some(rein_protocol::transcript::Item::Travelled)))
-        .await;
+    live.until(|transcript| {
+        matches!(transcript.items.last(), Some(rein_protocol::transcript::Item::Travelled))
+    })
+    .await;
     live.until(|transcript| transcript.queue.len() == 1).await;
     let check = |transcript: &Transcript, info: &rein_protocol::SessionInfo| {
         assert_eq!((transcript.mode, info.mode), (Some(Mode::Tight), Mode::Tight));
@@ -225,7 +224,8 @@ async fn the_tree_has_every_place_and_says_which_are_active() {
             .iter()
             .map(|node| {
                 let parent = node.parent.as_ref();
-                let parent = parent.map(|parent| nodes.iter().position(|node| node.entry == *parent).unwrap());
+                let parent =
+                    parent.map(|parent| nodes.iter().position(|node| node.entry == *parent).unwrap());
                 (node.kind, node.text.clone(), parent, node.active)
             })
             .collect();
@@ -306,7 +306,10 @@ impl ByArtifact for Script {
             text[start..start + 30].to_owned()
         };
         self.then_reply_with(move |request| match request.tool_results().len() {
-            1 => Turn::call("read", json!({"path": format!("artifact:{}", find(request)), "offset": 15000, "limit": 3})),
+            1 => Turn::call(
+                "read",
+                json!({"path": format!("artifact:{}", find(request)), "offset": 15000, "limit": 3}),
+            ),
             _ => Turn::text("read"),
         })
     }
@@ -367,7 +370,8 @@ async fn a_name_is_kept_for_open_and_closed_sessions_and_is_one_line() {
 
 #[tokio::test]
 async fn effort_is_that_of_the_session_from_the_next_step_on() {
-    let thinking = rein_llm::catalog::Thinking { style: rein_llm::catalog::ThinkingStyle::Level, ..Default::default() };
+    let thinking =
+        rein_llm::catalog::Thinking { style: rein_llm::catalog::ThinkingStyle::Level, ..Default::default() };
     let effort_field = Some("reasoning_effort".to_owned());
     let quirks = Some(rein_llm::Quirks { thinking, effort_field, ..Default::default() });
     let script = Script::new().turns(["one", "two", "three"].map(Turn::text));

@@ -79,7 +79,8 @@ async fn a_copy_has_entries_and_artifacts_or_is_not_there() {
     let artifact = writer.finish().await.unwrap();
     let new = NewSession { workspace: "/elsewhere".into(), ..new_session() };
     let (mut journal, turn, renamed) = (Journal::new(&new.id), TurnId::new(), ArtifactId::new());
-    let entries: Vec<Entry> = [user(&turn, "hello"), turn_ended(&turn)].map(|body| journal.entry(body)).into();
+    let entries: Vec<Entry> =
+        [user(&turn, "hello"), turn_ended(&turn)].map(|body| journal.entry(body)).into();
     let copy = SessionCopy {
         session: new.clone(),
         from: id.clone(),

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use rein_protocol::transcript::Transcript;
-use rein_protocol::{EntryBody, EntryId, Entry, ServiceError};
+use rein_protocol::{Entry, EntryBody, EntryId, ServiceError};
 
 use super::{Activity, Actor};
 use crate::service::store_error;
