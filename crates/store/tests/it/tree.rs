@@ -41,7 +41,7 @@ async fn what_follows_on_an_earlier_place_is_the_branch_also_after_opening_again
     store.close().await.unwrap();
 
     let store = open(directory.path());
-    assert_eq!(branch(&store, &id).await, [start.id.clone()]);
+    assert_eq!(branch(&store, &id).await, ids(std::slice::from_ref(&start)));
     let earlier = store.branch_to(&id, &next.id).await.unwrap().unwrap();
     assert_eq!(ids(&earlier), expected);
     assert_eq!(store.branch_to(&id, &EntryId::new()).await.unwrap(), None);
