@@ -3,6 +3,7 @@
 
 mod auth;
 mod models;
+mod sessions;
 
 use std::path::PathBuf;
 
@@ -13,6 +14,7 @@ use rein_protocol::Mode;
 use crate::exit::EXIT_CODES;
 pub use auth::{AuthCommand, LoginArguments, StatusArguments};
 pub use models::{ModelsArguments, ModelsCommand};
+pub use sessions::{ExportFormat, SessionsCommand};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -137,6 +139,11 @@ pub struct SharedArguments {
     /// Set a setting for this run only
     #[arg(long = "config", value_name = "KEY=VALUE", global = true, help_heading = "Everywhere")]
     pub overrides: Vec<String>,
+
+    /// How much is written to the log file
+    #[arg(long, value_name = "LEVEL", global = true, help_heading = "Everywhere")]
+    #[arg(value_parser = ["off", "error", "warn", "info", "debug", "trace"])]
+    pub log_level: Option<String>,
 }
 
 /// The form of standard output.
@@ -156,7 +163,7 @@ pub enum OutputFormat {
 pub enum Command {
     /// Watch the agent fix a small program: a recorded model, the real engine, no key and no network
     Demo(DemoArguments),
-    /// List, show and export past sessions
+    /// List, show, export, fork and rename past sessions
     #[command(subcommand)]
     Sessions(SessionsCommand),
     /// Show the settings, where they come from, and what can be set
@@ -352,52 +359,6 @@ pub struct DemoArguments {
     /// Keep the project and the session that the demo makes
     #[arg(long)]
     pub keep: bool,
-}
-
-/// What can be done with past sessions.
-#[derive(Debug, Subcommand)]
-pub enum SessionsCommand {
-    /// List the sessions of this directory, the last used first
-    List {
-        /// Those of every directory
-        #[arg(long)]
-        all: bool,
-        /// As a JSON array
-        #[arg(long)]
-        json: bool,
-        /// At most N of them
-        #[arg(long, value_name = "N")]
-        limit: Option<usize>,
-    },
-    /// Show what was said and done in a session
-    Show {
-        /// The session: its id, or the beginning or end of it
-        id: String,
-        /// As a JSON object, with everything that is known
-        #[arg(long)]
-        json: bool,
-    },
-    /// Write a session to a file
-    Export {
-        /// The session: its id, or the beginning or end of it
-        id: String,
-        /// What is written: every entry, or what a person would read
-        #[arg(long, value_enum, default_value_t)]
-        format: ExportFormat,
-        /// The file; standard output if absent
-        #[arg(short = 'o', long = "output", value_name = "FILE")]
-        file: Option<PathBuf>,
-    },
-}
-
-/// The form of an export.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum ExportFormat {
-    /// One entry a line, complete
-    #[default]
-    Jsonl,
-    /// A document to read
-    Markdown,
 }
 
 /// What can be asked about settings.

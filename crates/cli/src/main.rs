@@ -8,7 +8,7 @@
 //! [`run_command`], [`sessions`], [`config_command`], [`models_command`], [`context_command`],
 //! [`permission_command`], [`sandbox_command`], [`doctor_command`],
 //! [`audit_command`], [`auth_command`], [`replay_command`] and [`demo`] are the
-//! commands; [`error`], [`exit`], [`terminal`],
+//! commands; [`telemetry`] is what is written down about rein itself; [`error`], [`exit`], [`terminal`],
 //! [`stdout`] and [`machine`] are how a person, a shell and a program are told.
 //!
 //! Nothing is loaded or started before it is needed: `--version` and `--help`
@@ -35,6 +35,7 @@ mod sessions;
 mod signals;
 mod stdout;
 mod streams;
+mod telemetry;
 mod terminal;
 mod terminal_face;
 mod wiring;
@@ -80,7 +81,8 @@ fn main() -> ExitCode {
 }
 
 fn dispatch(arguments: Arguments) -> Result<Exit, CommandError> {
-    let Arguments { run, shared, command } = arguments;
+    let Arguments { run, mut shared, command } = arguments;
+    shared.overrides.extend(shared.log_level.take().map(|level| format!("log.level={level}")));
     let Some(command) = command else {
         return if terminal_face::is_wanted(&run) {
             terminal_face::execute(&run, &shared)

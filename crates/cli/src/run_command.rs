@@ -12,7 +12,7 @@ use crate::signals::Signals;
 use crate::streams::Streams;
 use crate::terminal::Target;
 use crate::wiring::{self, RecordPlan, SessionAge, Setup};
-use crate::{machine, prompt, sessions, stdout};
+use crate::{machine, prompt, sessions, stdout, telemetry};
 
 /// Does it. In the machine formats an error that kept the run from beginning
 /// is also a line on standard output.
@@ -38,6 +38,7 @@ fn begin(run: RunArguments, shared: &SharedArguments) -> Result<Exit, CommandErr
         return Err(CommandError::usage("--image goes with a prompt, and there is none"));
     }
     let setup = Setup::load(shared, &run)?;
+    let _telemetry = telemetry::start(&setup);
     let runtime = wiring::runtime()?;
     let exit = runtime.block_on(run_in(setup, run, shared, prompt));
     // What may still be there are threads that wait for something that no longer matters.

@@ -28,6 +28,7 @@ pub fn is_wanted(run: &RunArguments) -> bool {
 /// Opens it.
 pub fn execute(run: &RunArguments, shared: &SharedArguments) -> Result<Exit, CommandError> {
     let setup = Setup::load(shared, run)?.with_person();
+    let _telemetry = crate::telemetry::start(&setup);
     let runtime = wiring::runtime()?;
     let exit = runtime.block_on(open(setup, run, shared));
     runtime.shutdown_background();

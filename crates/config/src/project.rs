@@ -113,6 +113,7 @@ fn reason(path: &[String]) -> &'static str {
         Some("network") => "it could read what you send",
         Some("sandbox") => "it could let commands out of their sandbox",
         Some("web") => "it could make your machine fetch from your own network",
+        Some("otlp") => "it could tell others what you do",
         Some("store") => "your sessions are kept for all projects alike",
         _ => "it is for you to decide",
     }

@@ -47,6 +47,8 @@ struct State {
     forgotten: Seq,
     open_parts: HashMap<PartId, OpenPart>,
     open_output: HashMap<CallId, VecDeque<(Seq, String)>>,
+    /// Commands of the person that run.
+    open_runs: HashMap<CallId, (Seq, String)>,
 }
 
 /// Ends the subscriptions of a hub when it is dropped, also by a panic of the publisher.
@@ -76,6 +78,7 @@ impl Hub {
             forgotten: last,
             open_parts: HashMap::new(),
             open_output: HashMap::new(),
+            open_runs: HashMap::new(),
         };
         let (latest, _) = watch::channel(Progress { seq: last, closed: false });
         Self { session, state: Arc::new(Mutex::new(state)), latest }
@@ -188,14 +191,20 @@ impl State {
                 EntryBody::StepEnded { .. } => self.open_parts.clear(),
                 EntryBody::CallEnded { call, .. } | EntryBody::PersonRan { call, .. } => {
                     self.open_output.remove(call);
+                    self.open_runs.remove(call);
                 }
-                EntryBody::TurnEnded { .. } => self.open_output.clear(),
+                // The person's own commands go on.
+                EntryBody::TurnEnded { .. } => {
+                    self.open_output.retain(|call, _| self.open_runs.contains_key(call));
+                }
                 _ => {}
             },
+            EventBody::PersonRuns { call, command } => {
+                self.open_runs.insert(call.clone(), (event.seq, command.clone()));
+            }
             EventBody::Job { .. }
             | EventBody::Retrying { .. }
             | EventBody::Compacting { .. }
-            | EventBody::PersonRuns { .. }
             | EventBody::Notice { .. }
             | EventBody::Broken { .. } => {}
         }
@@ -229,7 +238,19 @@ impl State {
             Some((tail.front()?.0, EventBody::CallOutput { call: call.clone(), delta }))
         });
         let event = |(seq, body)| (seq, Event { session: session.clone(), seq, body });
-        parts.chain(outputs).map(event).collect()
+        parts.chain(outputs).map(event).chain(self.runs_after(session, Seq::START)).collect()
+    }
+
+    /// The person's commands that run and began after `cursor`.
+    fn runs_after<'a>(
+        &'a self,
+        session: &'a SessionId,
+        cursor: Seq,
+    ) -> impl Iterator<Item = (Seq, Event)> + 'a {
+        self.open_runs.iter().filter(move |(_, (seq, _))| *seq > cursor).map(|(call, (seq, command))| {
+            let body = EventBody::PersonRuns { call: call.clone(), command: command.clone() };
+            (*seq, Event { session: session.clone(), seq: *seq, body })
+        })
     }
 
     /// What is open and lies after `cursor`, by place: the first of it, because a long answer in
@@ -254,6 +275,7 @@ impl State {
                 events.insert(*seq, Event { session: session.clone(), seq: *seq, body });
             }
         }
+        events.extend(self.runs_after(session, cursor));
         while events.len() > CATCH_UP_BATCH {
             events.pop_last();
         }

@@ -3,6 +3,8 @@
 //! This file only finds sessions and opens them; what happens in one is its
 //! actor's business.
 
+mod past;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,15 +12,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use rein_protocol::transcript::{Liveness, Transcript};
 use rein_protocol::{
-    CallId, Content, ContextPart, EntryId, EventStream, GivenGrant, MemoryPlace, OpenSession, Prompt, Reply,
-    Seq, Service, ServiceError, SessionChange, SessionFilter, SessionId, SessionInfo, SessionState, Snapshot,
-    Timestamp, TreeNode, TurnId,
+    CallId, Content, ContextPart, Cost, Effort, EntryId, EventStream, GivenGrant, MemoryPlace, OpenSession,
+    Prompt, Reply, Seq, Service, ServiceError, SessionChange, SessionFilter, SessionId, SessionInfo,
+    SessionState, Snapshot, Timestamp, TreeNode, TurnId, Usage,
 };
 use rein_store::{NewSession, SessionQuery, SessionRecord, Store, StoreError};
 
 use crate::options::EngineOptions;
 use crate::prompt::{PromptPart, PromptSection};
-use crate::session::{self, Handle, Opening};
+use crate::session::{self, Handle, Opening, place};
 use crate::turn::describe;
 
 /// The engine.
@@ -133,19 +135,20 @@ impl Engine {
             None => SessionState::Idle,
             Some(turn) => SessionState::Broken { turn: turn.clone() },
         };
-        info(record, live.unwrap_or(stored))
+        let (state, effort) = live.unwrap_or((stored, None));
+        info(record, effort, state)
     }
 }
 
 /// A session's record, as a face sees it.
-pub(crate) fn info(record: SessionRecord, state: SessionState) -> SessionInfo {
+pub(crate) fn info(record: SessionRecord, effort: Option<Effort>, state: SessionState) -> SessionInfo {
     SessionInfo {
         id: record.id,
         workspace: record.workspace,
         title: record.title,
         model: record.model,
         mode: record.mode,
-        effort: None,
+        effort,
         created: record.created,
         updated: record.updated,
         entries: record.entries,
@@ -171,7 +174,9 @@ impl Service for Engine {
         };
         let lease = self.store().lease(&record.id).await.map_err(store_error)?;
         let id = record.id.clone();
-        let opening = Opening { record, workspace, lease, model: request.model, mode: request.mode };
+        let (model, mode) = (request.model, request.mode);
+        let opening =
+            Opening { record, workspace, lease, elsewhere: (Usage::default(), Cost::ZERO), model, mode };
         let handle = session::open(Arc::clone(&self.parts), opening).await?;
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), handle);
         let record = self.record(&id).await?;
@@ -219,41 +224,41 @@ impl Service for Engine {
         Err(absent(session))
     }
 
-    async fn travel(&self, session: &SessionId, _to: Option<EntryId>) -> Result<(), ServiceError> {
-        Err(absent(session))
+    async fn travel(&self, session: &SessionId, to: Option<EntryId>) -> Result<(), ServiceError> {
+        self.handle(session)?.travel(to).await
     }
 
-    async fn fork(&self, session: &SessionId, _at: Option<EntryId>) -> Result<SessionInfo, ServiceError> {
-        Err(absent(session))
+    async fn fork(&self, session: &SessionId, at: Option<EntryId>) -> Result<SessionInfo, ServiceError> {
+        self.fork_of(session, at).await
     }
 
     async fn tree(&self, session: &SessionId) -> Result<Vec<TreeNode>, ServiceError> {
-        Err(absent(session))
+        self.tree_of(session).await
     }
 
-    async fn rename(&self, session: &SessionId, _title: String) -> Result<(), ServiceError> {
-        Err(absent(session))
+    async fn rename(&self, session: &SessionId, title: String) -> Result<(), ServiceError> {
+        self.name(session, title).await
     }
 
-    async fn shell(&self, session: &SessionId, _command: String) -> Result<CallId, ServiceError> {
-        Err(absent(session))
+    async fn shell(&self, session: &SessionId, command: String) -> Result<CallId, ServiceError> {
+        self.handle(session)?.shell(command).await
     }
 
     async fn remember(
         &self,
         session: &SessionId,
-        _note: String,
-        _place: MemoryPlace,
+        note: String,
+        place: MemoryPlace,
     ) -> Result<PathBuf, ServiceError> {
-        Err(absent(session))
+        self.note_down(session, note, place).await
     }
 
     async fn grants(&self, session: &SessionId) -> Result<Vec<GivenGrant>, ServiceError> {
-        Err(absent(session))
+        self.grants_of(session).await
     }
 
-    async fn revoke(&self, session: &SessionId, _grant: GivenGrant) -> Result<(), ServiceError> {
-        Err(absent(session))
+    async fn revoke(&self, session: &SessionId, grant: GivenGrant) -> Result<(), ServiceError> {
+        self.take_back(session, grant).await
     }
 
     async fn context(&self, session: &SessionId) -> Result<Vec<ContextPart>, ServiceError> {
@@ -276,9 +281,12 @@ impl Service for Engine {
         }
         let record = self.record(session).await?;
         let entries = self.store().branch(session).await.map_err(store_error)?;
-        let transcript = Transcript::of(&entries);
+        let mut transcript = Transcript::of(&entries);
+        let elsewhere = place::spent_elsewhere(self.store(), session, &entries).await.map_err(store_error)?;
+        transcript.usage += elsewhere.0;
+        transcript.cost += elsewhere.1;
         Ok(Snapshot {
-            info: info(record, transcript.state(Liveness::Dead)),
+            info: info(record, transcript.effort, transcript.state(Liveness::Dead)),
             entries,
             asks: transcript.asks,
             jobs: Vec::new(),

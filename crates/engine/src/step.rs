@@ -4,9 +4,13 @@
 //! still streams. The step is over when the stream has ended and every call
 //! has its result. What had come of a broken answer is kept.
 
+use std::time::Instant;
+
 use rein_llm::{ModelError, ModelRequest, ModelStream, Models};
 use rein_protocol::{Cost, EntryBody, Finish, ModelRef, ToolCall};
 use rein_tools::EditForm;
+use tracing::Instrument;
+use tracing::field::Empty;
 
 use crate::assembler::{Assembler, Step};
 use crate::context;
@@ -37,7 +41,15 @@ enum StreamEnd {
 
 /// Asks the model once, runs what it calls, and records both.
 pub(crate) async fn run_step(turn: &mut Turn) -> Result<StepEnd, Stopped> {
+    let span = tracing::info_span!("step", turn = %turn.id, step = Empty, model = Empty);
+    take_step(turn).instrument(span).await
+}
+
+async fn take_step(turn: &mut Turn) -> Result<StepEnd, Stopped> {
     let start = turn.link.begin_step(&turn.id).await?;
+    tracing::Span::current()
+        .record("step", start.step)
+        .record("model", tracing::field::display(&start.model));
     turn.steps = start.step;
     turn.follow(&start.model);
     let mut answer = Assembler::new(turn.id.clone());
@@ -46,10 +58,18 @@ pub(crate) async fn run_step(turn: &mut Turn) -> Result<StepEnd, Stopped> {
         edit_form: edit_form(&turn.bench.models, &start.model),
     };
     let mut calls = Calls::new(turn, manner);
-    let end = match open_stream(turn, &start).await? {
-        Ok(stream) => pump(turn, stream, &mut answer, &mut calls).await?,
-        Err(end) => end,
+    let span = model_call(turn, &start);
+    let asked = async {
+        Ok(match open_stream(turn, &start).await? {
+            Ok(stream) => pump(turn, stream, &mut answer, &mut calls).await?,
+            Err(end) => end,
+        })
     };
+    let end = asked.instrument(span.clone()).await?;
+    if let Some(usage) = answer.usage() {
+        span.record("input_tokens", usage.input).record("output_tokens", usage.output);
+    }
+    drop(span);
     let mut rest = Vec::new();
     answer.close(&mut rest);
     let ended = ended(turn, &start, &answer, &end);
@@ -67,6 +87,19 @@ pub(crate) async fn run_step(turn: &mut Turn) -> Result<StepEnd, Stopped> {
             empty: !answer.produced(),
         },
     })
+}
+
+/// From the request to the end of the answer.
+fn model_call(turn: &Turn, start: &StepStart) -> tracing::Span {
+    tracing::info_span!(
+        "model_call",
+        turn = %turn.id,
+        step = start.step,
+        model = %start.model,
+        first_token_ms = Empty,
+        input_tokens = Empty,
+        output_tokens = Empty
+    )
 }
 
 /// Runs calls that were proposed before the process died and never begun.
@@ -97,7 +130,7 @@ async fn open_stream(turn: &Turn, start: &StepStart) -> Result<Result<ModelStrea
         tools: turn.bench.tools.in_form(edit_form(&turn.bench.models, &start.model)).specs(),
         messages,
         max_output: None,
-        effort: turn.chain.as_ref().and_then(|chain| chain.current().effort),
+        effort: start.effort.or_else(|| turn.chain.as_ref().and_then(|chain| chain.current().effort)),
         ..ModelRequest::default()
     };
     let mut attempt = 1;
@@ -125,6 +158,7 @@ async fn pump(
     calls: &mut Calls,
 ) -> Result<StreamEnd, Stopped> {
     let mut steps = Vec::new();
+    let (began, mut is_silent) = (Instant::now(), true);
     loop {
         let batch = tokio::select! {
             biased;
@@ -133,6 +167,10 @@ async fn pump(
         };
         match batch {
             Ok(Some(events)) => {
+                if std::mem::take(&mut is_silent) {
+                    let waited = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+                    tracing::Span::current().record("first_token_ms", waited);
+                }
                 for event in events {
                     answer.push(event, &mut steps);
                 }

@@ -81,12 +81,20 @@ impl Turn {
                     Room::Interrupted => Next::End(StopReason::Interrupted, None),
                     Room::Full(message) => Next::End(StopReason::ModelError, Some(message)),
                 },
-                Next::End(stop, message) => match self.link.end_turn(&self.id, stop, message).await? {
-                    AfterTurn::Over => return Ok(()),
-                    AfterTurn::GoOn => Next::Again,
-                },
+                Next::End(stop, message) => {
+                    match self.said(stop).link.end_turn(&self.id, stop, message).await? {
+                        AfterTurn::Over => return Ok(()),
+                        AfterTurn::GoOn => Next::Again,
+                    }
+                }
             };
         }
+    }
+
+    /// Notes in the span of the turn why it ends.
+    fn said(&self, stop: StopReason) -> &Self {
+        tracing::Span::current().record("stop", stop.name());
+        self
     }
 
     /// Runs the turn and tells the actor when its task is gone, also when it panicked.

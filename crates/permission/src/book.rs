@@ -73,6 +73,15 @@ impl RuleBook {
         }
     }
 
+    /// Leaves out of the session layers what is not to be kept.
+    pub fn retain_in_session(&mut self, mut keep: impl FnMut(&Rule) -> bool) {
+        let layers = self.layers.iter_mut().zip(&mut self.ready);
+        for (layer, ready) in layers.filter(|(layer, _)| layer.kind == LayerKind::Session) {
+            let all = std::mem::take(&mut layer.rules).into_iter().zip(std::mem::take(ready));
+            (layer.rules, *ready) = all.filter(|(rule, _)| keep(rule)).unzip();
+        }
+    }
+
     /// What each layer says that says anything. Session layers speak as one.
     pub(crate) fn answers(&self, permission: &str, subject: &Subject) -> Vec<Answer<'_>> {
         let (session, apart): (Vec<_>, Vec<_>) =

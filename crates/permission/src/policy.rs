@@ -136,6 +136,11 @@ impl Policy {
         self.rules.add_to_session(rules);
     }
 
+    /// Leaves out of the session layers what is not to be kept.
+    pub fn retain_in_session(&mut self, keep: impl FnMut(&Rule) -> bool) {
+        self.rules.retain_in_session(keep);
+    }
+
     /// Judges a call by what it would do. A call that does nothing is allowed.
     #[must_use]
     pub fn judge(&self, intent: &Intent) -> Judgement {

@@ -185,6 +185,12 @@ pub enum Conflict {
         /// The session it names.
         found: SessionId,
     },
+    /// It goes to a place that the session does not have.
+    #[error("it goes to entry {found}, which the session does not have")]
+    Place {
+        /// Where it goes.
+        found: EntryId,
+    },
     /// Its id is taken.
     #[error("an entry with its id exists already")]
     Duplicate,

@@ -27,14 +27,33 @@ pub(crate) fn encode(entries: &[Entry]) -> Result<Vec<String>> {
 pub(crate) fn check(session: &SessionRecord, entry: &Entry) -> Result<()> {
     let conflict = if entry.session != session.id {
         Conflict::Session { found: entry.session.clone() }
-    } else if entry.parent != session.leaf {
-        Conflict::Parent { found: entry.parent.clone(), expected: session.leaf.clone() }
+    } else if comes_from(entry) != session.leaf.as_ref() {
+        Conflict::Parent { found: comes_from(entry).cloned(), expected: session.leaf.clone() }
     } else if entry.seq <= session.last_seq || i64::try_from(entry.seq.0).is_err() {
         Conflict::Seq { found: entry.seq, last: session.last_seq }
     } else {
         return Ok(());
     };
     Err(refused(entry, conflict))
+}
+
+/// The entry that must be the last so far. One that goes to another place of the tree says where it comes from.
+fn comes_from(entry: &Entry) -> Option<&EntryId> {
+    match &entry.body {
+        EntryBody::Travelled { from } => Some(from),
+        _ => entry.parent.as_ref(),
+    }
+}
+
+/// Whether an entry that goes to another place of the tree goes to one that there is.
+pub(crate) fn check_place(connection: &Connection, entry: &Entry) -> Result<(), Fault> {
+    let (EntryBody::Travelled { .. }, Some(place)) = (&entry.body, &entry.parent) else { return Ok(()) };
+    let sql = "SELECT EXISTS (SELECT 1 FROM entries WHERE id = ?1 AND session = ?2)";
+    let parameters = params![place.as_str(), entry.session.as_str()];
+    match connection.prepare_cached(sql)?.query_row(parameters, |row| row.get(0))? {
+        true => Ok(()),
+        false => Err(refused(entry, Conflict::Place { found: place.clone() }).into()),
+    }
 }
 
 fn refused(entry: &Entry, conflict: Conflict) -> StoreError {

@@ -50,6 +50,7 @@ pub use artifact::{ARTIFACT_CAP, ArtifactRecord, ArtifactWriter};
 pub use error::{Conflict, Result, StoreError};
 pub use lease::Lease;
 pub use options::{CommitHook, Durability, StoreOptions};
-pub use record::{NewSession, SessionQuery, SessionRecord};
+pub use record::{NewSession, SessionCopy, SessionQuery, SessionRecord};
 pub use salvage::SalvageReport;
 pub use store::Store;
+pub use title::{LONGEST as LONGEST_TITLE, one_line};

@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use rein_protocol::{ArtifactId, BlobId, Entry, Seq, SessionId, Timestamp};
+use rein_protocol::{ArtifactId, BlobId, Entry, EntryId, Seq, SessionId, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::artifact::ArtifactRecord;
@@ -62,6 +62,20 @@ pub(crate) fn branch(connection: &Connection, session: &SessionId) -> Result<Vec
     let leaf = known(connection, session)?.leaf;
     let entries = journal::chain(journal::all(connection, session)?, leaf.as_ref());
     understand(entries, session)
+}
+
+/// The entries from the root to one of them.
+pub(crate) fn branch_to(
+    connection: &Connection,
+    session: &SessionId,
+    entry: &EntryId,
+) -> Result<Option<Vec<Entry>>, Fault> {
+    known(connection, session)?;
+    let entries = journal::all(connection, session)?;
+    if !entries.iter().any(|stored| stored.id == entry.as_str()) {
+        return Ok(None);
+    }
+    understand(journal::chain(entries, Some(entry)), session).map(Some)
 }
 
 /// The entries after a place.

@@ -9,7 +9,9 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use rein_protocol::{Entry, EntryBody, EntryId, Mode, ModelRef, Seq, SessionId, Timestamp, TurnId};
+use rein_protocol::{
+    ArtifactId, Entry, EntryBody, EntryId, Mode, ModelRef, Seq, SessionId, Timestamp, TurnId,
+};
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, Params, params};
 
@@ -29,6 +31,19 @@ pub struct NewSession {
     pub mode: Mode,
     /// When it begins.
     pub at: Timestamp,
+}
+
+/// A session that begins with what is in another one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionCopy {
+    /// As it begins.
+    pub session: NewSession,
+    /// The other session.
+    pub from: SessionId,
+    /// Artifacts of the other session, and the names that they have in this one.
+    pub artifacts: Vec<(ArtifactId, ArtifactId)>,
+    /// Its entries, under their own names.
+    pub entries: Vec<Entry>,
 }
 
 /// Which sessions to list.
@@ -99,7 +114,8 @@ impl SessionRecord {
                     self.title = title(content).unwrap_or_default();
                 }
             }
-            EntryBody::TurnEnded { .. } => self.open_turn = None,
+            // Nobody goes anywhere while a turn is under way.
+            EntryBody::TurnEnded { .. } | EntryBody::Travelled { .. } => self.open_turn = None,
             EntryBody::StepStarted { model, .. } | EntryBody::ModelChanged { model } => {
                 self.model = Some(model.clone());
             }
@@ -115,7 +131,6 @@ impl SessionRecord {
             | EntryBody::QueueChanged { .. }
             | EntryBody::Pruned { .. }
             | EntryBody::Compacted { .. }
-            | EntryBody::Travelled { .. }
             | EntryBody::PersonRan { .. }
             | EntryBody::EffortChanged { .. } => {}
             EntryBody::Titled { title, .. } => self.title.clone_from(title),

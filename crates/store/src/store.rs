@@ -9,7 +9,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rein_protocol::{ArtifactId, BlobId, Entry, Seq, SessionId};
+use rein_protocol::{ArtifactId, BlobId, Entry, EntryId, Seq, SessionId};
 use rusqlite::Connection;
 
 use crate::artifact::{ArtifactRecord, ArtifactWriter};
@@ -22,7 +22,7 @@ use crate::lease::Lease;
 use crate::options::StoreOptions;
 use crate::presence::Presence;
 use crate::reader::{self, Reader};
-use crate::record::{self, NewSession, SessionQuery, SessionRecord};
+use crate::record::{self, NewSession, SessionCopy, SessionQuery, SessionRecord};
 use crate::salvage::SalvageReport;
 use crate::sync::{Directories, Syncer};
 use crate::temporary::{self, Temporary};
@@ -151,6 +151,25 @@ impl Store {
     pub async fn branch(&self, session: &SessionId) -> Result<Vec<Entry>> {
         let session = session.clone();
         self.read(move |connection| reader::branch(connection, &session)).await
+    }
+
+    /// The entries from the first to this one, whatever branch it is on. Nothing if the session has no such entry.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Store::branch`].
+    pub async fn branch_to(&self, session: &SessionId, entry: &EntryId) -> Result<Option<Vec<Entry>>> {
+        let (session, entry) = (session.clone(), entry.clone());
+        self.read(move |connection| reader::branch_to(connection, &session, &entry)).await
+    }
+
+    /// Begins a session with what is in another one, all of it or nothing.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Store::create_session`] and [`Store::append`].
+    pub async fn create_copy(&self, copy: SessionCopy) -> Result<()> {
+        self.inner.writer.call(move |writer| writer.create_copy(copy)).await?
     }
 
     /// At most `limit` entries after a place, in order, whatever branch they are on.

@@ -5,8 +5,8 @@
 
 use rein_protocol::Content;
 
-/// In characters.
-pub(crate) const LONGEST: usize = 80;
+/// Characters of a title.
+pub const LONGEST: usize = 80;
 
 /// The first line with something in it, if there are words at all.
 pub(crate) fn title(content: &[Content]) -> Option<String> {
@@ -17,11 +17,13 @@ pub(crate) fn title(content: &[Content]) -> Option<String> {
             Content::Image { .. } => None,
         })
         .flat_map(str::lines)
-        .map(one_line)
+        .map(|line| one_line(line, LONGEST))
         .find(|line| !line.is_empty())
 }
 
-fn one_line(text: &str) -> String {
+/// A text as one line of at most so many characters: what would make more of it is left out, the rest cut off.
+#[must_use]
+pub fn one_line(text: &str, longest: usize) -> String {
     let mut line = String::new();
     let mut length = 0;
     let mut space = false;
@@ -33,7 +35,7 @@ fn one_line(text: &str) -> String {
         if character.is_control() || turns_direction(character) {
             continue;
         }
-        if length + usize::from(space) >= LONGEST {
+        if length + usize::from(space) >= longest {
             break;
         }
         if space {

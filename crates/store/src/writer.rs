@@ -17,7 +17,7 @@ use crate::error::{Fault, Result, StoreError};
 use crate::lane::Attendant;
 use crate::layout::Layout;
 use crate::options::CommitHook;
-use crate::record::{NewSession, SessionRecord};
+use crate::record::{NewSession, SessionCopy, SessionRecord};
 use crate::sync::Syncer;
 use crate::{journal, record};
 
@@ -44,18 +44,37 @@ impl Writer {
         self.transact("append to a session", |transaction| {
             let unknown = || StoreError::UnknownSession { session: session.clone() };
             let mut record = record::find(transaction, session)?.ok_or_else(unknown)?;
-            for (entry, body) in entries.iter().zip(&bodies) {
-                journal::check(&record, entry)?;
-                journal::insert(transaction, entry, body)?;
-                record.absorb(entry);
-            }
-            record::update(transaction, &record)
+            add(transaction, &mut record, entries, &bodies)
         })?;
+        self.count(entries);
+        Ok(())
+    }
+
+    /// A session that begins with entries and with artifacts of another one, all or nothing.
+    pub(crate) fn create_copy(&mut self, copy: SessionCopy) -> Result<()> {
+        let SessionCopy { session, from, artifacts, entries } = copy;
+        let bodies = journal::encode(&entries)?;
+        let new = SessionRecord::from(session);
+        self.transact("copy a session", |transaction| {
+            let mut record = new.clone();
+            record::insert(transaction, &record)?;
+            let sql = "INSERT INTO artifacts (id, session, blob, bytes, created) \
+                       SELECT ?2, ?3, blob, bytes, created FROM artifacts WHERE id = ?1 AND session = ?4";
+            for (old, new) in &artifacts {
+                let parameters = params![old.as_str(), new.as_str(), record.id.as_str(), from.as_str()];
+                transaction.prepare_cached(sql)?.execute(parameters)?;
+            }
+            add(transaction, &mut record, &entries, &bodies)
+        })?;
+        self.count(&entries);
+        Ok(())
+    }
+
+    fn count(&mut self, entries: &[Entry]) {
         self.appended += u64::try_from(entries.len()).unwrap_or(u64::MAX);
         if let Some(observe) = &self.after_commit {
             observe(self.appended);
         }
-        Ok(())
     }
 
     pub(crate) fn add_artifact(&mut self, artifact: &ArtifactRecord) -> Result<()> {
@@ -103,6 +122,22 @@ impl Writer {
         let named = |fault: Fault| fault.named(action, &self.layout.database, self.patience);
         outcome.map_err(named).inspect_err(|error| report_damage(&self.layout, error))
     }
+}
+
+/// Adds entries that follow what the session holds, and brings its row up to date.
+fn add(
+    transaction: &Transaction<'_>,
+    record: &mut SessionRecord,
+    entries: &[Entry],
+    bodies: &[String],
+) -> Result<(), Fault> {
+    for (entry, body) in entries.iter().zip(bodies) {
+        journal::check(record, entry)?;
+        journal::check_place(transaction, entry)?;
+        journal::insert(transaction, entry, body)?;
+        record.absorb(entry);
+    }
+    record::update(transaction, record)
 }
 
 impl Attendant for Writer {

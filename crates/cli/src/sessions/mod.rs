@@ -1,10 +1,11 @@
-//! Past sessions: finding, listing, showing and exporting them. Needs no model.
+//! Past sessions: finding, listing, showing, exporting, copying and naming them. Needs no model.
 
 mod export;
 mod find;
 mod list;
 mod markdown;
 mod show;
+mod tree;
 
 use std::path::Path;
 
@@ -14,6 +15,11 @@ pub use find::{by_name, last_of};
 
 use crate::args::SessionsCommand;
 use crate::error::CommandError;
+use crate::stdout;
+use crate::terminal::one_line;
+
+/// Characters of a title.
+const TITLE: usize = 80;
 
 /// Does what was asked for the directory that rein was started in.
 pub async fn execute(
@@ -35,6 +41,23 @@ pub async fn execute(
             let found = by_name(service, &id).await?;
             let snapshot = service.get(&found.id).await?;
             export::export(&snapshot, format, file.as_deref())
+        }
+        SessionsCommand::Tree { id, json } => {
+            let found = by_name(service, &id).await?;
+            let nodes = service.tree(&found.id).await?;
+            tree::show(&nodes, if json { Form::Json } else { Form::Text })
+        }
+        SessionsCommand::Fork { id, at, json } => {
+            let found = by_name(service, &id).await?;
+            let copy = service.fork(&found.id, at).await?;
+            match json {
+                true => stdout::print_json(&copy),
+                false => stdout::print(|out| writeln!(out, "{}  {}", copy.id, one_line(&copy.title, TITLE))),
+            }
+        }
+        SessionsCommand::Rename { id, title } => {
+            let found = by_name(service, &id).await?;
+            Ok(service.rename(&found.id, title.join(" ")).await?)
         }
     }
 }

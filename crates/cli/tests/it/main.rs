@@ -17,6 +17,7 @@ mod permission_files;
 mod replay;
 mod sessions;
 mod stops;
+mod telemetry;
 mod terminal_face;
 
 use rein_testkit::{ModelServer, Project, Rein, Script, Turn};

@@ -104,3 +104,36 @@ fn sessions_can_be_listed_shown_and_exported_without_a_model() {
     let document = project.read("session.md");
     assert!(document.starts_with("# what is") && document.contains("\n## Agent\n\nFine.\n"), "{document}");
 }
+
+#[test]
+fn a_session_is_forked_and_renamed_and_its_tree_shown_without_a_model() {
+    let project = Project::new();
+    let server = server([Turn::text("One."), Turn::text("Two."), Turn::text("Three.")]);
+    asking(&project, &server).args(["-p", "first"]).run().assert_success();
+    asking(&project, &server).args(["-c", "-p", "second"]).run().assert_success();
+    let json = |arguments: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&rein(&project).args(arguments).run().stdout).unwrap()
+    };
+    let list = || json(&["sessions", "list", "--json"]);
+    let id = list()[0]["id"].as_str().unwrap().to_owned();
+    let tree = json(&["sessions", "tree", &id, "--json"]);
+    let texts: Vec<&str> =
+        tree.as_array().unwrap().iter().map(|node| node["text"].as_str().unwrap()).collect();
+    assert_eq!(texts, ["first", "One.", "second", "Two."]);
+    let shown = rein(&project).args(["sessions", "tree", &id]).run();
+    shown.assert_success();
+    assert_eq!(shown.stdout.lines().count(), 4, "{shown}");
+    assert!(shown.stdout.contains("you: first") && shown.stdout.contains("agent: Two."), "{shown}");
+
+    let at = tree[1]["entry"].as_str().unwrap();
+    let fork = json(&["sessions", "fork", &id, "--at", at, "--json"]);
+    let fork = fork["id"].as_str().unwrap();
+    assert_eq!(list()[0]["title"], "fork of first");
+    rein(&project).args(["sessions", "rename", fork, "another", "way"]).run().assert_success();
+    assert_eq!(list()[0]["title"], "another way");
+    asking(&project, &server).args(["--resume", fork, "-p", "third"]).run().assert_success();
+    let said = format!("{:?}", server.requests()[2].said);
+    assert!(said.contains("One.") && said.contains("third") && !said.contains("second"), "{said}");
+    let wrong = rein(&project).args(["sessions", "fork", &id, "--at", "nonsense"]).run();
+    wrong.assert_code(2);
+}

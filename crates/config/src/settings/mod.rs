@@ -6,6 +6,7 @@
 //! `"yes"`, or `"narrower"` where `project` compares the value with the user's.
 //! Permissions are not a field: they are rules in layers, see `permission`.
 
+mod log;
 mod sandbox;
 mod web;
 
@@ -20,6 +21,7 @@ use crate::provider::ProviderSettings;
 use crate::role::RoleSettings;
 use crate::secret::ServerUrl;
 
+pub use log::{LogLevel, LogSettings, OtlpSettings};
 pub use sandbox::{Confine, NetworkAccess, SandboxMeans, SandboxSettings, WhenUnavailable};
 pub use web::{SearchBackend, SearchSettings, WebSettings};
 
@@ -53,6 +55,10 @@ pub struct Settings {
     pub store: StoreSettings,
     /// Reading the web.
     pub web: WebSettings,
+    /// Writing down what rein does.
+    pub log: LogSettings,
+    /// Telling a collector how long things took.
+    pub otlp: OtlpSettings,
     /// Providers of models by name: more of them, or other values for those that rein knows.
     #[schemars(extend("x-rein-entry" = "PROVIDER", "propertyNames" = { "pattern": "^[^/]+$" }))]
     pub provider: BTreeMap<String, ProviderSettings>,
@@ -74,6 +80,8 @@ impl Default for Settings {
             retry: RetrySettings::default(),
             store: StoreSettings::default(),
             web: WebSettings::default(),
+            log: LogSettings::default(),
+            otlp: OtlpSettings::default(),
             provider: BTreeMap::new(),
             roles: BTreeMap::new(),
         }

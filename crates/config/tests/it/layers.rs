@@ -60,12 +60,14 @@ fn nothing_set_is_the_defaults() {
     web.allow_private = []  # default
     web.timeout = 30  # default
     web.size_mb = 5  # default
+    log.level = "warn"  # default
     # model is not set
     # shell is not set
     # network.proxy is not set
     # web.search.backend is not set
     # web.search.endpoint is not set
     # web.search.key_env is not set
+    # otlp.endpoint is not set
     "#);
 }
 
@@ -99,6 +101,8 @@ fn every_single_value_without_a_made_up_name_has_a_variable() {
         ("REIN_RETRY_ATTEMPTS", "5"),
         ("REIN_RETRY_BASE_DELAY_MS", "6"),
         ("REIN_STORE_DURABILITY", "every"),
+        ("REIN_LOG_LEVEL", "info"),
+        ("REIN_OTLP_ENDPOINT", "http://localhost:4318"),
         // Not ours, and not said to be wrong.
         ("REIN_HOME", "/elsewhere"),
         ("REIN_PERMISSION_BASH", "allow"),

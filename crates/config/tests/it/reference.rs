@@ -46,6 +46,8 @@ fn the_schema_is_stable_describes_everything_and_refuses_unknown_keys() {
             ".store",
             ".web",
             ".web.search",
+            ".log",
+            ".otlp",
             ".provider.*",
             ".provider.*.oauth",
             ".provider.*.models.*",

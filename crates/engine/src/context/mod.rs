@@ -35,6 +35,7 @@ use view::View;
 const INTERRUPTED: &str = "[The user interrupted you here.]";
 const CUT_OFF: &str = "[Your answer was cut off by a lost connection.]";
 const GO_ON: &str = "[Your answer was cut off by a lost connection. Go on from where it stopped.]";
+const RAN: &str = "[The user ran this command in the workspace by themselves, with this output:]";
 const STEER_BEFORE: &str = "[The user sent this while you were working. Take it into account from now on:]";
 
 /// The conversation of a branch.
@@ -61,6 +62,8 @@ struct Builder<'a> {
     results: HashMap<CallId, CallResult>,
     /// Words of rein that go before the person's next ones.
     note: Option<Note>,
+    /// What the person ran since they last said something.
+    ran: Vec<Content>,
 }
 
 /// What the model should know about the end of its answer.
@@ -103,6 +106,7 @@ impl Builder<'_> {
             EntryBody::CallEnded { call, result } => {
                 self.results.insert(call.clone(), result.clone());
             }
+            EntryBody::PersonRan { command, result, .. } => self.ran.push(person_ran(command, result)),
             EntryBody::Queued { .. }
             | EntryBody::Asked { .. }
             | EntryBody::Decided { .. }
@@ -115,7 +119,6 @@ impl Builder<'_> {
             | EntryBody::Pruned { .. }
             | EntryBody::Compacted { .. }
             | EntryBody::Travelled { .. }
-            | EntryBody::PersonRan { .. }
             | EntryBody::Titled { .. }
             | EntryBody::EffortChanged { .. } => {}
         }
@@ -144,6 +147,7 @@ impl Builder<'_> {
             Note::Interrupted => Content::text(INTERRUPTED),
             Note::CutOff => Content::text(CUT_OFF),
         }));
+        words.append(&mut self.ran);
         if delivery == Delivery::Steer {
             words.push(Content::text(STEER_BEFORE));
         }
@@ -192,6 +196,16 @@ impl Builder<'_> {
         self.say_note();
         self.messages
     }
+}
+
+/// A command of the person, as the model reads of it.
+fn person_ran(command: &str, result: &CallResult) -> Content {
+    let printed = result.content.iter().filter_map(|piece| match piece {
+        Content::Text { text } => Some(text.as_str()),
+        Content::Image { .. } => None,
+    });
+    let printed = printed.collect::<Vec<_>>().join("\n");
+    Content::text(format!("{RAN}\n$ {command}\n{}", printed.trim_end()))
 }
 
 #[cfg(test)]

@@ -61,6 +61,9 @@ impl Size {
                 Some(marker) => Self { bytes: FRAME, images: 0 } + Self::of_text(marker),
                 None => Self::of_content(&result.content),
             },
+            EntryBody::PersonRan { command, result, .. } => {
+                Self::of_text(command) + Self::of_content(&result.content)
+            }
             _ => Self::default(),
         }
     }

@@ -9,6 +9,8 @@ use rein_protocol::{
     ArtifactId, CallResult, CallStatus, Content, Display, Effect, EntryBody, Intent, ToolCall,
 };
 use rein_tools::{Complaint, Outcome, Plan, Scene, arguments};
+use tracing::Instrument;
+use tracing::field::Empty;
 
 use super::order::Place;
 use super::output::CallOutput;
@@ -18,7 +20,7 @@ use crate::session::link::{Gate, GateRequest, Permit, Stopped};
 /// How long a tool may take to come to an end once it was told to stop.
 const STOP_GRACE: Duration = Duration::from_secs(5);
 /// How often what a call printed is shown while it runs.
-const LIVE_TICK: Duration = Duration::from_millis(33);
+pub(super) const LIVE_TICK: Duration = Duration::from_millis(33);
 
 /// What a call's end means for the turn.
 pub(super) enum Ending {
@@ -102,7 +104,13 @@ async fn pass_stations(
     };
     let intent = plan.intent().clone();
     match judge(desk, call, intent.clone(), doom).await? {
-        Gate::Go { permit } => Ok(run_plan(desk, call, plan, &intent, *permit).await),
+        Gate::Go { permit } => {
+            let span = tracing::info_span!("tool", call = %call.id, tool = call.tool, status = Empty);
+            let run = run_plan(desk, call, plan, &intent, *permit).instrument(span.clone());
+            let finished = run.await;
+            span.record("status", tracing::field::debug(finished.status));
+            Ok(finished)
+        }
         closed => Ok(kept_back(call, intent, closed)),
     }
 }
@@ -129,12 +137,27 @@ async fn wrong(
 }
 
 async fn judge(desk: &Desk, call: &ToolCall, intent: Intent, doom: Option<String>) -> Result<Gate, Stopped> {
+    let span = tracing::info_span!("gate", call = %call.id, tool = call.tool, outcome = Empty);
+    let judged = pass_gate(desk, call, intent, doom).instrument(span.clone()).await;
+    if let Ok(gate) = &judged {
+        span.record("outcome", gate.name());
+    }
+    judged
+}
+
+async fn pass_gate(
+    desk: &Desk,
+    call: &ToolCall,
+    intent: Intent,
+    doom: Option<String>,
+) -> Result<Gate, Stopped> {
     let (turn, tool) = (desk.turn.clone(), call.tool.clone());
     let patience = intent.effects.iter().find_map(|effect| match effect {
         Effect::Consult { question } => question.timeout.map(Duration::from_secs),
         _ => None,
     });
-    let gate = desk.link.gate(GateRequest { turn, call: call.id.clone(), tool, intent, doom });
+    let (call_id, span) = (call.id.clone(), tracing::Span::current());
+    let gate = desk.link.gate(GateRequest { turn, call: call_id, tool, intent, doom, span });
     let Some(patience) = patience else { return gate.await };
     tokio::pin!(gate);
     tokio::select! {
@@ -269,7 +292,7 @@ async fn stop_is_overdue(desk: &Desk) {
     tokio::time::sleep(STOP_GRACE).await;
 }
 
-fn join_output(text: String, trailer: Option<String>) -> String {
+pub(super) fn join_output(text: String, trailer: Option<String>) -> String {
     match trailer {
         None => text,
         Some(trailer) if text.is_empty() => trailer,

@@ -7,6 +7,7 @@
 mod call;
 mod order;
 mod output;
+mod person;
 
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use rein_protocol::{CallId, ToolCall, TurnId};
 use rein_tools::{EditForm, ImageSupport};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use crate::doom::DoomGuard;
 use crate::session::link::{Link, Stopped};
@@ -21,6 +23,7 @@ use crate::turn::{CallsEnd, Turn, Workbench};
 use call::{Ending, run_call};
 use order::Board;
 pub(crate) use output::ArtifactShelf;
+pub(crate) use person::PersonCommand;
 
 /// The calls of a step.
 pub(crate) struct Calls {
@@ -36,6 +39,8 @@ struct Desk {
     bench: Arc<Workbench>,
     cancel: CancellationToken,
     manner: Manner,
+    /// The step that the calls belong to.
+    span: tracing::Span,
 }
 
 /// What the model that calls can do.
@@ -63,6 +68,7 @@ impl Calls {
             bench: Arc::clone(&turn.bench),
             cancel: turn.cancel.clone(),
             manner,
+            span: tracing::Span::current(),
         };
         Self { desk: Arc::new(desk), board: Board::new(), tasks: JoinSet::new() }
     }
@@ -71,7 +77,8 @@ impl Calls {
     pub(crate) fn start(&mut self, call: ToolCall, doom: &mut DoomGuard) {
         let finding = doom.propose(&call.id, &call.tool, &call.input);
         let place = self.board.join();
-        self.tasks.spawn(run_call(Arc::clone(&self.desk), call, finding, place));
+        let span = self.desk.span.clone();
+        self.tasks.spawn(run_call(Arc::clone(&self.desk), call, finding, place).instrument(span));
     }
 
     /// Whether no call was ever started.

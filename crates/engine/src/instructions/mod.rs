@@ -16,7 +16,7 @@ const NAMES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", "CONTEXT.md"];
 /// Bytes that all files together may have.
 pub(crate) const MOST_BYTES: usize = 32 * 1024;
 /// Bytes of a file that are read at all.
-const MOST_LOADED: u64 = 1024 * 1024;
+pub(crate) const MOST_LOADED: u64 = 1024 * 1024;
 /// Directories above the workspace that are looked at.
 const MOST_DIRECTORIES: usize = 64;
 
@@ -94,7 +94,8 @@ pub(crate) fn root_of(workspace: &Path) -> PathBuf {
     repository.unwrap_or(workspace).to_owned()
 }
 
-fn file_in(directory: &Path, within: &Path) -> Option<PathBuf> {
+/// The file of a directory that counts, with links followed, if it is inside of another.
+pub(crate) fn file_in(directory: &Path, within: &Path) -> Option<PathBuf> {
     NAMES.iter().find_map(|name| regular_file(&directory.join(name), within))
 }
 

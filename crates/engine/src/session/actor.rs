@@ -5,18 +5,23 @@
 //! a person. When the store fails, the session ends here: nothing may happen
 //! that cannot be recorded.
 
+pub(super) mod person;
 mod room;
+mod spans;
+mod travel;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use rein_protocol::transcript::{QueuedMessage, Transcript};
 use rein_protocol::{
-    Content, Delivery, EntryBody, EventBody, ModelRef, Prompt, ServiceError, SessionChange, SessionId,
-    StopReason, ToolCall, TurnId,
+    CallId, Content, Cost, Delivery, Effort, EntryBody, EventBody, ModelRef, Prompt, ServiceError, SessionId,
+    StopReason, ToolCall, TurnId, Usage,
 };
 use rein_store::{Lease, StoreError};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use super::Opening;
 use super::activity::Activity;
@@ -40,7 +45,13 @@ pub(super) struct Actor {
     link: Link,
     gatekeeper: Gatekeeper,
     model: Option<ModelRef>,
+    /// How much the model thinks, if the person said so.
+    effort: Option<Effort>,
+    /// What was used and paid on other branches.
+    elsewhere: (Usage, Cost),
     activity: Activity,
+    /// The person's own commands that run.
+    commands: HashMap<CallId, CancellationToken>,
     queue: Queue,
     /// A person wants room to be made.
     wish: Option<Wish>,
@@ -48,6 +59,8 @@ pub(super) struct Actor {
     closing: Option<Vec<Answer<()>>>,
     /// The store failed; nothing more is done.
     failed: bool,
+    /// Room is being made.
+    compacting: Option<tracing::Span>,
     _lease: Lease,
 }
 
@@ -80,11 +93,15 @@ impl Actor {
             hub,
             link,
             model: opening.record.model,
+            effort: transcript.effort,
+            elsewhere: opening.elsewhere,
             activity,
+            commands: HashMap::new(),
             queue: Queue::new(transcript.queue),
             wish: None,
             closing: None,
             failed: false,
+            compacting: None,
             _lease: opening.lease,
         }
     }
@@ -130,13 +147,16 @@ impl Actor {
     }
 
     fn is_over(&self) -> bool {
-        (self.closing.is_some() || self.failed) && !matches!(self.activity, Activity::Running { .. })
+        let is_busy = matches!(self.activity, Activity::Running { .. }) || !self.commands.is_empty();
+        (self.closing.is_some() || self.failed) && !is_busy
     }
 
     fn end_if_done(&mut self) {
-        if self.failed
-            && let Activity::Running { cancel, .. } = &self.activity
-        {
+        if !self.failed {
+            return;
+        }
+        self.end_commands();
+        if let Activity::Running { cancel, .. } = &self.activity {
             cancel.cancel();
         }
     }
@@ -157,6 +177,12 @@ impl Actor {
             Message::Requeue { queued, content, answer } => {
                 reply_with(answer, self.requeue(queued, content).await)
             }
+            Message::Travel { to, answer } => reply_with(answer, self.travel(to).await),
+            Message::Rename { title, answer } => reply_with(answer, self.rename(&title).await),
+            Message::Shell { command, answer } => reply_with(answer, self.shell(command)),
+            Message::PersonRan { call, command, result } => self.person_ran(call, command, *result).await,
+            Message::Grants { answer } => reply_with(answer, self.grants().await),
+            Message::Revoke { grant, answer } => reply_with(answer, self.revoke(&grant).await),
             Message::Compact { wish, answer } => reply_with(answer, self.compact(wish)),
             Message::CompactionOver { turn } => self.compaction_over(&turn).await,
             Message::Look { turn, answer } => {
@@ -164,7 +190,7 @@ impl Actor {
                     let _ = answer.send(look);
                 }
             }
-            Message::State { answer } => reply_with(answer, Ok(self.activity.state())),
+            Message::State { answer } => reply_with(answer, Ok((self.activity.state(), self.effort))),
             Message::Snapshot { answer } => reply_with(answer, self.snapshot().await),
             Message::Close { answer } => self.begin_closing(Some(answer)),
             Message::BeginStep { turn, answer } => {
@@ -179,11 +205,15 @@ impl Actor {
                     _ => None,
                 });
                 self.model = model.or_else(|| self.model.take());
+                self.trace_recorded(&bodies);
                 if self.append(bodies).await.is_ok() {
                     let _ = answer.send(());
                 }
             }
-            Message::Emit { body } => self.hub.emit(body),
+            Message::Emit { body } => {
+                self.trace_told(&body);
+                self.hub.emit(body);
+            }
             Message::Gate { request, answer } => self.gate(*request, answer).await,
             Message::Expire { call } => {
                 let settled = self.gatekeeper.expire(&call);
@@ -327,11 +357,13 @@ impl Actor {
             chain: None,
             room: crate::room::RoomState::default(),
         };
+        let span = spans::turn(&self.session, &turn);
         self.activity = Activity::Running { turn, steps, cancel };
-        tokio::spawn(task.run_and_report(pending));
+        tokio::spawn(task.run_and_report(pending).instrument(span));
     }
 
     async fn interrupt(&mut self) -> Result<(), ServiceError> {
+        self.end_commands();
         match &self.activity {
             Activity::Idle => Ok(()),
             Activity::Running { cancel, .. } => {
@@ -346,30 +378,9 @@ impl Actor {
         }
     }
 
-    async fn change(&mut self, change: SessionChange) -> Result<(), ServiceError> {
-        let mut bodies = Vec::new();
-        if let Some(model) = change.model.filter(|model| self.model.as_ref() != Some(model)) {
-            self.parts
-                .models
-                .resolve(&model)
-                .map_err(|error| ServiceError::Model { message: crate::turn::describe(&error) })?;
-            self.model = Some(model.clone());
-            bodies.push(EntryBody::ModelChanged { model });
-        }
-        let limit = self.parts.options.mode_limit.as_ref();
-        let wanted = change.mode.map(|mode| limit.map_or(mode, |limit| limit.applied_to(mode)));
-        let mode = wanted.filter(|mode| *mode != self.gatekeeper.mode());
-        bodies.extend(mode.map(|mode| EntryBody::ModeChanged { mode }));
-        self.append_for_service(bodies).await?;
-        if let Some(mode) = mode {
-            let settled = self.gatekeeper.set_mode(mode);
-            self.settle(settled).await;
-        }
-        Ok(())
-    }
-
     fn begin_closing(&mut self, answer: Option<Answer<()>>) {
         self.closing.get_or_insert_default().extend(answer);
+        self.end_commands();
         if let Activity::Running { cancel, .. } = &self.activity {
             cancel.cancel();
             self.gatekeeper.withdraw_all();
@@ -388,7 +399,7 @@ impl Actor {
         let mut bodies = self.queue.deliver_steering(&turn);
         bodies.push(EntryBody::StepStarted { turn, step, model: model.clone() });
         self.append(bodies).await?;
-        Ok(StepStart { history: self.journal.entries().to_vec(), model, step })
+        Ok(StepStart { history: self.journal.entries().to_vec(), model, effort: self.effort, step })
     }
 
     async fn gate(&mut self, request: GateRequest, answer: oneshot::Sender<Gate>) {
@@ -435,6 +446,7 @@ impl Actor {
             }
         }
         self.append(vec![EntryBody::TurnEnded { turn, stop, message }]).await?;
+        self.compacting = None;
         self.activity = Activity::Idle;
         Ok(AfterTurn::Over)
     }

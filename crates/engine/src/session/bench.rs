@@ -61,6 +61,26 @@ pub(super) fn workbench(
     }
 }
 
+/// The same with what the agent knows on another branch. What runs in the background goes on.
+pub(super) fn remembering(bench: &Workbench, options: &EngineOptions, transcript: &Transcript) -> Workbench {
+    Workbench {
+        models: Arc::clone(&bench.models),
+        tools: Arc::clone(&bench.tools),
+        scene: Scene {
+            files: Arc::new(remember::files_of(transcript)),
+            instructions: Arc::new(remember::instructions_of(transcript)),
+            todos: Arc::new(remember::todos_of(transcript)),
+            ..bench.scene.clone()
+        },
+        settings: bench.settings.clone(),
+        system: bench.system.clone(),
+        artifacts: bench.artifacts.clone(),
+        pictures: Pictures::new(options.store.clone()),
+        jailer: bench.jailer.clone(),
+        scratch: bench.scratch.clone(),
+    }
+}
+
 fn jobs(options: &EngineOptions, scratch: &Scratch) -> JobSettings {
     JobSettings {
         most_running: options.settings.most_jobs,

@@ -15,11 +15,12 @@ use rein_permission::{
     Action, Broker, Judgement, LayerKind, Outcome, PermissionError, Policy, Presence, Replied, Rule, refusal,
 };
 use rein_protocol::{
-    Answer, Ask, AskId, CallId, Decider, Decision, Display, Effect, Grant, Intent, Mode, Reply, Scope,
-    ServiceError, SessionId, TurnId, Verdict as Allowed,
+    Answer, Ask, AskId, CallId, Decider, Decision, Display, Effect, GivenGrant, Grant, Intent, Mode, Reply,
+    Scope, ServiceError, SessionId, TurnId, Verdict as Allowed,
 };
 use tokio::sync::oneshot;
 
+use super::grants::Keeping;
 use super::link::{Gate, GateRequest, Permit};
 use crate::options::EngineOptions;
 use crate::paths::FileSystemPaths;
@@ -34,12 +35,16 @@ pub(super) struct Gatekeeper {
     /// A turn that ends as soon as its calls are over: none of them begins any more.
     ending: Option<TurnId>,
     directories: Option<Directories>,
+    /// What was allowed for longer than once while the session was open.
+    given: Vec<GivenGrant>,
 }
 
 struct Waiting {
     request: GateRequest,
     answer: oneshot::Sender<Gate>,
     since: Instant,
+    /// The time that a person takes, apart from what the gate takes.
+    _span: tracing::Span,
 }
 
 /// What the policy says of a call.
@@ -70,6 +75,7 @@ impl Gatekeeper {
             waiting: HashMap::new(),
             ending: None,
             directories: options.directories.clone(),
+            given: Vec::new(),
         }
     }
 
@@ -168,7 +174,9 @@ impl Gatekeeper {
 
     /// Puts a call aside until a person answers. The ask must be durable.
     pub(super) fn wait(&mut self, ask: Ask, request: GateRequest, answer: oneshot::Sender<Gate>) {
-        self.waiting.insert(ask.id.clone(), Waiting { request, answer, since: Instant::now() });
+        let span = tracing::info_span!(parent: &request.span, "person", ask = %ask.id, call = %request.call);
+        let waiting = Waiting { request, answer, since: Instant::now(), _span: span };
+        self.waiting.insert(ask.id.clone(), waiting);
         self.broker.ask(ask);
     }
 
@@ -178,6 +186,10 @@ impl Gatekeeper {
         let tried = answer(&mut self.broker.clone(), &self.policy, &self.waiting, reply)?;
         self.keep(reply, &tried.rules).await?;
         let replied = answer(&mut self.broker, &self.policy, &self.waiting, reply)?;
+        if let Answer::Always { scope, .. } = &reply.answer {
+            let given = replied.rules.iter().map(|rule| GivenGrant { grant: grant(rule), scope: *scope });
+            self.given.extend(given);
+        }
         self.policy.add_to_session(replied.rules);
         Ok(self.release(replied.settled))
     }
@@ -186,8 +198,6 @@ impl Gatekeeper {
     async fn keep(&self, reply: &Reply, rules: &[Rule]) -> Result<(), ServiceError> {
         let Answer::Always { scope, .. } = &reply.answer else { return Ok(()) };
         let Some(directories) = self.directories.clone() else { return Ok(()) };
-        let grant =
-            |rule: &Rule| Grant { permission: rule.permission.clone(), pattern: rule.pattern.clone() };
         let grants: Vec<NewGrant> = match scope {
             Scope::Session => return Ok(()),
             Scope::Project => {
@@ -212,6 +222,46 @@ impl Gatekeeper {
             Ok(Err(error)) => Err(failed(error.to_string())),
             Err(error) => Err(failed(error.to_string())),
         }
+    }
+
+    fn keeping(&self) -> Keeping {
+        Keeping { directories: self.directories.clone(), workspace: self.policy.workspace.clone() }
+    }
+
+    /// What was allowed for longer than once and holds here.
+    pub(super) async fn grants(&self) -> Result<Vec<GivenGrant>, ServiceError> {
+        let mut grants: Vec<GivenGrant> = self.keeping().list().await?;
+        for given in self.given.iter().filter(|given| self.is_of_session(given)) {
+            if !grants.contains(given) {
+                grants.push(given.clone());
+            }
+        }
+        Ok(grants)
+    }
+
+    /// Takes a grant back, from the next call on.
+    pub(super) async fn revoke(&mut self, revoked: &GivenGrant) -> Result<(), ServiceError> {
+        let kept = match revoked.scope {
+            Scope::Session => Vec::new(),
+            Scope::Project | Scope::Everywhere => self.keeping().take_back(revoked).await?,
+        };
+        let given = self.given.iter().position(|given| given == revoked);
+        if given.is_none() && kept.is_empty() {
+            return Err(super::grants::not_given(&revoked.grant));
+        }
+        let mut here = given.map(|place| Rule::granted(&self.given.remove(place).grant));
+        self.policy.retain_in_session(|rule| {
+            // One rule for one grant: the same may have been allowed elsewhere, and stays allowed then.
+            let is_given = here.take_if(|given| given == rule).is_some();
+            let is_kept = kept.iter().any(|id| rule.origin.ends_with(&format!("({id})")));
+            !is_given && !is_kept
+        });
+        Ok(())
+    }
+
+    /// Whether a grant is known to this session only: what is kept is in the file, or has been taken out of it.
+    fn is_of_session(&self, given: &GivenGrant) -> bool {
+        given.scope == Scope::Session || self.directories.is_none()
     }
 
     /// Lets the question of a call go unanswered.
@@ -257,6 +307,10 @@ impl Gatekeeper {
             })
             .collect()
     }
+}
+
+fn grant(rule: &Rule) -> Grant {
+    Grant { permission: rule.permission.clone(), pattern: rule.pattern.clone() }
 }
 
 fn answer(

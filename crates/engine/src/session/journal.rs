@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use rein_protocol::{Entry, EntryBody, EntryId, SessionId, Timestamp};
+use rein_protocol::{Entry, EntryBody, EntryId, Seq, SessionId, Timestamp};
 use rein_store::{Store, StoreError};
 
 use crate::hub::Hub;
@@ -14,6 +14,16 @@ pub(crate) struct Journal {
     store: Store,
     hub: Hub,
     entries: Vec<Arc<Entry>>,
+}
+
+/// The way to another place of the tree.
+pub(crate) struct Journey {
+    /// What is said before, where the session is.
+    pub(crate) before: Vec<EntryBody>,
+    /// The entries that lead to the place.
+    pub(crate) branch: Vec<Entry>,
+    /// What is said there.
+    pub(crate) after: Vec<EntryBody>,
 }
 
 impl Journal {
@@ -31,16 +41,42 @@ impl Journal {
         if bodies.is_empty() {
             return Ok(());
         }
-        let entries = self.entries_for(bodies);
+        let entries = self.entries_for(self.leaf(), self.hub.last(), bodies);
         self.store.append(&self.session, entries.iter().map(|entry| Entry::clone(entry)).collect()).await?;
         self.hub.publish_entries(&entries);
         self.entries.extend(entries);
         Ok(())
     }
 
-    fn entries_for(&self, bodies: Vec<EntryBody>) -> Vec<Arc<Entry>> {
-        let mut parent: Option<EntryId> = self.entries.last().map(|entry| entry.id.clone());
-        let mut seq = self.hub.last();
+    /// Goes to another place of the tree, with all that is said about it or not at all.
+    pub(crate) async fn travel(&mut self, journey: Journey) -> Result<(), StoreError> {
+        let Journey { before, branch, after } = journey;
+        let here = self.entries_for(self.leaf(), self.hub.last(), before);
+        let (from, seq) = match here.last() {
+            Some(entry) => (Some(entry.id.clone()), entry.seq),
+            None => (self.leaf(), self.hub.last()),
+        };
+        // Without any entry there is nowhere to go.
+        let Some(from) = from else { return Ok(()) };
+        let bodies = std::iter::once(EntryBody::Travelled { from }).chain(after).collect();
+        let there = self.entries_for(branch.last().map(|entry| entry.id.clone()), seq, bodies);
+        let all: Vec<Arc<Entry>> = here.iter().chain(&there).map(Arc::clone).collect();
+        self.store.append(&self.session, all.iter().map(|entry| Entry::clone(entry)).collect()).await?;
+        self.hub.publish_entries(&all);
+        self.entries = branch.into_iter().map(Arc::new).chain(there).collect();
+        Ok(())
+    }
+
+    fn leaf(&self) -> Option<EntryId> {
+        self.entries.last().map(|entry| entry.id.clone())
+    }
+
+    fn entries_for(
+        &self,
+        mut parent: Option<EntryId>,
+        mut seq: Seq,
+        bodies: Vec<EntryBody>,
+    ) -> Vec<Arc<Entry>> {
         let mut entries = Vec::with_capacity(bodies.len());
         for body in bodies {
             seq = seq.next();

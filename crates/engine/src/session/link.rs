@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use rein_permission::Rights;
 use rein_protocol::{
-    CallId, Content, Entry, EntryBody, EntryId, EventBody, Intent, ModelRef, Prompt, Reply, Said,
-    ServiceError, SessionChange, SessionState, Snapshot, StopReason, TurnId,
+    CallId, CallResult, Content, Effort, Entry, EntryBody, EntryId, EventBody, GivenGrant, Intent, ModelRef,
+    Prompt, Reply, Said, ServiceError, SessionChange, SessionState, Snapshot, StopReason, TurnId,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -51,8 +51,28 @@ pub(crate) enum Message {
         wish: Wish,
         answer: Answer<()>,
     },
+    Travel {
+        to: Option<EntryId>,
+        answer: Answer<()>,
+    },
+    Rename {
+        title: String,
+        answer: Answer<()>,
+    },
+    Shell {
+        command: String,
+        answer: Answer<CallId>,
+    },
+    Grants {
+        answer: Answer<Vec<GivenGrant>>,
+    },
+    Revoke {
+        grant: GivenGrant,
+        answer: Answer<()>,
+    },
+    /// What it does, and how much the model thinks.
     State {
-        answer: Answer<SessionState>,
+        answer: Answer<(SessionState, Option<Effort>)>,
     },
     Snapshot {
         answer: Answer<Snapshot>,
@@ -90,6 +110,12 @@ pub(crate) enum Message {
         message: Option<String>,
         answer: oneshot::Sender<AfterTurn>,
     },
+    /// A command of the person is over.
+    PersonRan {
+        call: CallId,
+        command: String,
+        result: Box<CallResult>,
+    },
     /// A compaction outside of a turn is over.
     CompactionOver {
         turn: TurnId,
@@ -106,6 +132,8 @@ pub(crate) struct StepStart {
     pub(crate) history: Vec<Arc<Entry>>,
     /// Which model to ask.
     pub(crate) model: ModelRef,
+    /// How much it is to think, if the person said so.
+    pub(crate) effort: Option<Effort>,
     /// The number of the step.
     pub(crate) step: u32,
 }
@@ -135,6 +163,8 @@ pub(crate) struct GateRequest {
     pub(crate) intent: Intent,
     /// How the model repeats itself with this call, if it does.
     pub(crate) doom: Option<String>,
+    /// The time at the gate.
+    pub(crate) span: tracing::Span,
 }
 
 /// Whether a call may run.
@@ -150,6 +180,19 @@ pub(crate) enum Gate {
     DoomLoop { text: String },
     /// The turn was interrupted while the call waited.
     Withdrawn,
+}
+
+impl Gate {
+    /// In one word.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Go { .. } => "allowed",
+            Self::Refused { .. } => "refused",
+            Self::Rejected { .. } => "rejected",
+            Self::DoomLoop { .. } => "doom_loop",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
 }
 
 /// With what a call runs.
@@ -198,6 +241,12 @@ impl Link {
     pub(crate) async fn compaction_over(&self, turn: TurnId) {
         // An actor that is gone needs no telling.
         let _ = self.actor.send(Message::CompactionOver { turn }).await;
+    }
+
+    /// What came of a command of the person.
+    pub(crate) async fn person_ran(&self, call: CallId, command: String, result: CallResult) {
+        // An actor that is gone has ended it.
+        let _ = self.actor.send(Message::PersonRan { call, command, result: Box::new(result) }).await;
     }
 
     /// Makes entries durable, in order, all or none.

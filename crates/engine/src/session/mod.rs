@@ -3,18 +3,23 @@
 mod activity;
 mod actor;
 mod bench;
+pub(crate) mod fork;
 mod gatekeeper;
+pub(crate) mod grants;
 mod journal;
 pub(crate) mod link;
+pub(crate) mod note;
+pub(crate) mod place;
 mod queue;
+pub(crate) mod tree;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rein_protocol::transcript::Transcript;
 use rein_protocol::{
-    Content, EntryId, EventStream, Mode, ModelRef, Prompt, Reply, Seq, ServiceError, SessionChange,
-    SessionId, SessionState, Snapshot, Timestamp, TurnId,
+    CallId, Content, Cost, Effort, EntryId, EventStream, GivenGrant, Mode, ModelRef, Prompt, Reply, Seq,
+    ServiceError, SessionChange, SessionId, SessionState, Snapshot, Timestamp, TurnId, Usage,
 };
 use rein_store::{Lease, SessionRecord, Store};
 use tokio::sync::mpsc;
@@ -25,6 +30,7 @@ use crate::options::EngineOptions;
 use crate::prompt::{PromptPart, PromptRequest};
 use crate::service::{Parts, store_error};
 use actor::Actor;
+pub(crate) use actor::person::given_title;
 use journal::Journal;
 use link::{Answer, Link, Message, Wish};
 
@@ -34,8 +40,10 @@ const MAILBOX: usize = 256;
 /// What is needed to open a session.
 pub(crate) struct Opening {
     pub(crate) record: SessionRecord,
-    pub(crate) workspace: std::path::PathBuf,
+    pub(crate) workspace: PathBuf,
     pub(crate) lease: Lease,
+    /// What was used and paid on other branches; found out while it is opened.
+    pub(crate) elsewhere: (Usage, Cost),
     pub(crate) model: Option<ModelRef>,
     pub(crate) mode: Option<Mode>,
 }
@@ -44,6 +52,7 @@ pub(crate) struct Opening {
 #[derive(Clone)]
 pub(crate) struct Handle {
     session: SessionId,
+    workspace: PathBuf,
     link: Link,
     hub: Hub,
     /// When the last handle is gone, the session is closed.
@@ -51,10 +60,11 @@ pub(crate) struct Handle {
 }
 
 /// Reads the branch, recovers it if its process had died, and starts the actor.
-pub(crate) async fn open(parts: Arc<Parts>, opening: Opening) -> Result<Handle, ServiceError> {
+pub(crate) async fn open(parts: Arc<Parts>, mut opening: Opening) -> Result<Handle, ServiceError> {
     let session = opening.record.id.clone();
     let store = parts.options.store.clone();
     let branch = store.branch(&session).await.map_err(store_error)?;
+    opening.elsewhere = place::spent_elsewhere(&store, &session, &branch).await.map_err(store_error)?;
     let root = store.root().to_owned();
     // Nothing depends on it.
     let _ = tokio::task::spawn_blocking(move || crate::scratch::clear_old(&root)).await;
@@ -71,7 +81,8 @@ pub(crate) async fn open(parts: Arc<Parts>, opening: Opening) -> Result<Handle, 
     let link = Link::new(sender);
     let abandoned = CancellationToken::new();
     let owner = Arc::new(abandoned.clone().drop_guard());
-    let handle = Handle { session, link: link.clone(), hub: hub.clone(), _owner: owner };
+    let workspace = opening.workspace.clone();
+    let handle = Handle { session, workspace, link: link.clone(), hub: hub.clone(), _owner: owner };
     let change = SessionChange { model: opening.model.clone(), mode: opening.mode, effort: None };
     tokio::spawn(Actor::new(parts, opening, journal, hub, link, bench).run(mailbox, abandoned));
     handle.change(change).await?;
@@ -88,6 +99,11 @@ pub(crate) fn prompt_parts(options: &EngineOptions, workspace: &Path, began: Tim
 impl Handle {
     pub(crate) fn session(&self) -> &SessionId {
         &self.session
+    }
+
+    /// Where it works.
+    pub(crate) fn workspace(&self) -> &Path {
+        &self.workspace
     }
 
     pub(crate) fn is_alive(&self) -> bool {
@@ -131,7 +147,27 @@ impl Handle {
         self.ask(|answer| Message::Compact { wish: Wish { focus }, answer }).await
     }
 
-    pub(crate) async fn state(&self) -> Result<SessionState, ServiceError> {
+    pub(crate) async fn travel(&self, to: Option<EntryId>) -> Result<(), ServiceError> {
+        self.ask(|answer| Message::Travel { to, answer }).await
+    }
+
+    pub(crate) async fn rename(&self, title: String) -> Result<(), ServiceError> {
+        self.ask(|answer| Message::Rename { title, answer }).await
+    }
+
+    pub(crate) async fn shell(&self, command: String) -> Result<CallId, ServiceError> {
+        self.ask(|answer| Message::Shell { command, answer }).await
+    }
+
+    pub(crate) async fn grants(&self) -> Result<Vec<GivenGrant>, ServiceError> {
+        self.ask(|answer| Message::Grants { answer }).await
+    }
+
+    pub(crate) async fn revoke(&self, grant: GivenGrant) -> Result<(), ServiceError> {
+        self.ask(|answer| Message::Revoke { grant, answer }).await
+    }
+
+    pub(crate) async fn state(&self) -> Result<(SessionState, Option<Effort>), ServiceError> {
         self.ask(|answer| Message::State { answer }).await
     }
 

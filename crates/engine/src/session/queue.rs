@@ -20,6 +20,11 @@ impl Queue {
         Self { waiting: waiting.into(), awaited: None }
     }
 
+    /// What waits, in order.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = &QueuedMessage> {
+        self.waiting.iter()
+    }
+
     pub(super) fn push(&mut self, message: QueuedMessage) {
         self.waiting.push_back(message);
     }

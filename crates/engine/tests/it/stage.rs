@@ -31,6 +31,8 @@ pub struct Setup {
     pub after_commit: Option<CommitHook>,
     /// Tokens that fit into the model's window, if that is known.
     pub window: Option<u64>,
+    /// What is peculiar about the provider.
+    pub quirks: Option<rein_llm::Quirks>,
 }
 
 impl Default for Setup {
@@ -46,6 +48,7 @@ impl Default for Setup {
             tools: Registry::builtin(),
             after_commit: None,
             window: None,
+            quirks: None,
         }
     }
 }
@@ -161,6 +164,7 @@ fn engine(project: &Project, server: &ModelServer, store: &Store, setup: &Setup)
         wire: Some(Wire::OpenAiChat),
         base_url: Some(server.base_url()),
         models: vec![ModelInfo { id: "model".to_owned(), context: setup.window, ..ModelInfo::default() }],
+        quirks: setup.quirks.clone(),
         ..ProviderConfig::default()
     };
     let catalog = Catalog::bundled().with_provider(provider).unwrap();

@@ -7,6 +7,7 @@
 mod ending;
 mod hints;
 mod leading;
+pub mod person;
 mod running;
 mod shell;
 mod state;

@@ -68,6 +68,7 @@ impl Actor {
                 }
                 _ => return,
             };
+        self.compacting = None;
         self.activity = Activity::Idle;
         self.start_follow_up(stop).await;
     }
@@ -87,10 +88,12 @@ impl Actor {
         let record = self.parts.options.store.session(&self.session).await.map_err(store_error)?;
         let record = record.ok_or_else(|| ServiceError::UnknownSession { session: self.session.clone() })?;
         let entries = self.journal.entries();
-        let transcript = Transcript::of(entries.iter().map(AsRef::as_ref));
+        let mut transcript = Transcript::of(entries.iter().map(AsRef::as_ref));
+        transcript.usage += self.elsewhere.0;
+        transcript.cost += self.elsewhere.1;
         let context = self.model.as_ref().map(|model| room::measure(&self.bench, entries, model).shown());
         Ok(Snapshot {
-            info: crate::service::info(record, self.activity.state()),
+            info: crate::service::info(record, self.effort, self.activity.state()),
             entries: entries.iter().map(|entry| entry.as_ref().clone()).collect(),
             asks: self.gatekeeper.pending(),
             jobs: self.bench.scene.jobs.list(),
