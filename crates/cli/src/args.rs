@@ -2,6 +2,7 @@
 //! is done.
 
 mod auth;
+mod context;
 mod models;
 
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use rein_protocol::Mode;
 
 use crate::exit::EXIT_CODES;
 pub use auth::{AuthCommand, LoginArguments, StatusArguments};
+pub use context::{ContextCommand, PromptCommand};
 pub use models::{ModelsArguments, ModelsCommand};
 
 const EXAMPLES: &str = "\
@@ -187,24 +189,6 @@ pub enum Command {
     Context(ContextCommand),
 }
 
-/// What can be asked about the system prompt.
-#[derive(Debug, Subcommand)]
-pub enum PromptCommand {
-    /// Print the system prompt of a session that begins here
-    Show,
-}
-
-/// What can be asked about what a model is sent.
-#[derive(Debug, Subcommand)]
-pub enum ContextCommand {
-    /// List every part that is sent with every request of a session that begins here, with its tokens
-    Show {
-        /// As JSON, with the texts
-        #[arg(long)]
-        json: bool,
-    },
-}
-
 /// What can be asked about the sandbox.
 #[derive(Debug, Subcommand)]
 pub enum SandboxCommand {
@@ -376,6 +360,13 @@ pub enum SessionsCommand {
         /// As a JSON object, with everything that is known
         #[arg(long)]
         json: bool,
+    },
+    /// Begin a new session with a summary of one; that one stays as it is
+    Handoff {
+        /// The session: its id, or the beginning or end of it
+        id: String,
+        /// What matters above all
+        focus: Vec<String>,
     },
     /// Write a session to a file
     Export {

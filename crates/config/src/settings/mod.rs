@@ -6,6 +6,7 @@
 //! `"yes"`, or `"narrower"` where `project` compares the value with the user's.
 //! Permissions are not a field: they are rules in layers, see `permission`.
 
+mod compaction;
 mod sandbox;
 mod web;
 
@@ -20,6 +21,7 @@ use crate::provider::ProviderSettings;
 use crate::role::RoleSettings;
 use crate::secret::ServerUrl;
 
+pub use compaction::{CompactionSettings, Summariser};
 pub use sandbox::{Confine, NetworkAccess, SandboxMeans, SandboxSettings, WhenUnavailable};
 pub use web::{SearchBackend, SearchSettings, WebSettings};
 
@@ -53,6 +55,11 @@ pub struct Settings {
     pub store: StoreSettings,
     /// Reading the web.
     pub web: WebSettings,
+    /// Making room in the model's window.
+    pub compaction: CompactionSettings,
+    /// Whether a small model names a session after its first turn. It does so only where a person is there, and
+    /// never with the model that does the work unless that was chosen for the role.
+    pub titles: bool,
     /// Providers of models by name: more of them, or other values for those that rein knows.
     #[schemars(extend("x-rein-entry" = "PROVIDER", "propertyNames" = { "pattern": "^[^/]+$" }))]
     pub provider: BTreeMap<String, ProviderSettings>,
@@ -74,6 +81,8 @@ impl Default for Settings {
             retry: RetrySettings::default(),
             store: StoreSettings::default(),
             web: WebSettings::default(),
+            compaction: CompactionSettings::default(),
+            titles: true,
             provider: BTreeMap::new(),
             roles: BTreeMap::new(),
         }

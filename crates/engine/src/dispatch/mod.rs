@@ -34,8 +34,18 @@ struct Desk {
     turn: TurnId,
     link: Link,
     bench: Arc<Workbench>,
+    /// Ends the step.
     cancel: CancellationToken,
+    /// Ends the turn.
+    turn_cancel: CancellationToken,
     manner: Manner,
+}
+
+impl Desk {
+    /// Whether the step ends for something that was said, and its turn goes on.
+    fn was_nudged(&self) -> bool {
+        self.cancel.is_cancelled() && !self.turn_cancel.is_cancelled()
+    }
 }
 
 /// What the model that calls can do.
@@ -61,7 +71,8 @@ impl Calls {
             turn: turn.id.clone(),
             link: turn.link.clone(),
             bench: Arc::clone(&turn.bench),
-            cancel: turn.cancel.clone(),
+            cancel: turn.nudge.clone(),
+            turn_cancel: turn.cancel.clone(),
             manner,
         };
         Self { desk: Arc::new(desk), board: Board::new(), tasks: JoinSet::new() }

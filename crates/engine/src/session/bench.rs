@@ -9,9 +9,11 @@ use rein_tools::{ImageSupport, JobSettings, Jobs, Scene, SharedShellState};
 
 use super::gatekeeper;
 use crate::confinement::Jailer;
+use crate::context::cache::CacheWatch;
 use crate::dispatch::ArtifactShelf;
 use crate::options::EngineOptions;
 use crate::pictures::Pictures;
+use crate::prompt::SystemPrompt;
 use crate::remember;
 use crate::scratch::{KeptTexts, Scratch};
 use crate::service::Parts;
@@ -22,7 +24,7 @@ pub(super) fn workbench(
     session: &SessionId,
     workspace: &Path,
     transcript: &Transcript,
-    system: Vec<String>,
+    prompt: SystemPrompt,
 ) -> Workbench {
     let options = &parts.options;
     let artifacts = ArtifactShelf::new(options.store.clone(), session.clone());
@@ -53,7 +55,8 @@ pub(super) fn workbench(
         tools: Arc::clone(&parts.tools),
         scene,
         settings: options.settings.clone(),
-        system,
+        prompt,
+        cache: CacheWatch::default(),
         artifacts,
         pictures: Pictures::new(options.store.clone()),
         jailer: jailer(options, workspace, &scratch, shell),

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use rein_protocol::transcript::Transcript;
 use rein_protocol::{
-    Content, EntryId, EventStream, Mode, ModelRef, Prompt, Reply, Seq, ServiceError, SessionChange,
+    CompactionReason, Content, ContextPart, EntryId, EventStream, Mode, ModelRef, Prompt, Reply, Seq, ServiceError, SessionChange,
     SessionId, SessionState, Snapshot, Timestamp, TurnId,
 };
 use rein_store::{Lease, SessionRecord, Store};
@@ -22,7 +22,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::hub::Hub;
 use crate::options::EngineOptions;
-use crate::prompt::{PromptPart, PromptRequest};
+use crate::prompt::{PromptRequest, SystemPrompt};
 use crate::service::{Parts, store_error};
 use actor::Actor;
 use journal::Journal;
@@ -64,9 +64,8 @@ pub(crate) async fn open(parts: Arc<Parts>, opening: Opening) -> Result<Handle, 
     let recovery = crate::recover::on_opening(&transcript, journal.entries());
     journal.append(recovery).await.map_err(store_error)?;
 
-    let system =
-        crate::prompt::blocks(&prompt_parts(&parts.options, &opening.workspace, opening.record.created));
-    let bench = Arc::new(bench::workbench(&parts, &session, &opening.workspace, &transcript, system));
+    let prompt = system_prompt(&parts.options, &opening.workspace, opening.record.created);
+    let bench = Arc::new(bench::workbench(&parts, &session, &opening.workspace, &transcript, prompt));
     let (sender, mailbox) = mpsc::channel(MAILBOX);
     let link = Link::new(sender);
     let abandoned = CancellationToken::new();
@@ -79,10 +78,10 @@ pub(crate) async fn open(parts: Arc<Parts>, opening: Opening) -> Result<Handle, 
 }
 
 /// What the system prompt of a session in a workspace is made of.
-pub(crate) fn prompt_parts(options: &EngineOptions, workspace: &Path, began: Timestamp) -> Vec<PromptPart> {
+pub(crate) fn system_prompt(options: &EngineOptions, workspace: &Path, began: Timestamp) -> SystemPrompt {
     let may_read = gatekeeper::read_filter(options, workspace);
     let config = options.directories.as_ref().map(|directories| directories.config.as_path());
-    crate::prompt::parts(&PromptRequest { workspace, config, began, may_read: &|path| may_read(path) })
+    SystemPrompt::load(&PromptRequest { workspace, config, began, may_read: &|path| may_read(path) })
 }
 
 impl Handle {
@@ -128,7 +127,11 @@ impl Handle {
     }
 
     pub(crate) async fn compact(&self, focus: Option<String>) -> Result<(), ServiceError> {
-        self.ask(|answer| Message::Compact { wish: Wish { focus }, answer }).await
+        self.ask(|answer| Message::Compact { wish: Wish { focus, reason: CompactionReason::Manual }, answer }).await
+    }
+
+    pub(crate) async fn context(&self) -> Result<Vec<ContextPart>, ServiceError> {
+        self.ask(|answer| Message::Context { answer }).await
     }
 
     pub(crate) async fn state(&self) -> Result<SessionState, ServiceError> {
