@@ -126,7 +126,7 @@ mod tests {
         };
         assert_eq!(changed(&|_| {}), None);
         for (expected, change) in [
-            ("tools", (&|next| next.tools.clear()) as &dyn Fn(&mut ModelRequest)),
+            ("tools", (&|next: &mut ModelRequest| next.tools.clear()) as &dyn Fn(&mut ModelRequest)),
             ("effort", &|next| next.effort = Some(rein_llm::Effort::High)),
             ("head", &|next| next.system[0].push('x')),
             ("instructions", &|next| next.system[1].push('x')),
