@@ -61,8 +61,9 @@ pub use reference::reference;
 pub use role::{RoleModelName, RoleSettings};
 pub use secret::{Secret, ServerUrl};
 pub use settings::{
-    BashSettings, CompactionSettings, Confine, Durability, NetworkAccess, NetworkSettings, RetrySettings, SandboxMeans,
-    SandboxSettings, SearchBackend, SearchSettings, Settings, StoreSettings, Summariser, WebSettings, WhenUnavailable,
+    BashSettings, CompactionSettings, Confine, Durability, NetworkAccess, NetworkSettings, RetrySettings,
+    SandboxMeans, SandboxSettings, SearchBackend, SearchSettings, Settings, StoreSettings, Summariser,
+    WebSettings, WhenUnavailable,
 };
 pub use shape::schema;
 pub use show::ShowOrigin;

@@ -42,14 +42,23 @@ pub(crate) fn base(bench: &Workbench, model: &ModelRef) -> Size {
     base_of(&bench.prompt, &bench.tools, &bench.models, Some(model))
 }
 
-pub(crate) fn base_of(prompt: &SystemPrompt, tools: &Registry, models: &Models, model: Option<&ModelRef>) -> Size {
+pub(crate) fn base_of(
+    prompt: &SystemPrompt,
+    tools: &Registry,
+    models: &Models,
+    model: Option<&ModelRef>,
+) -> Size {
     let variant = model.and_then(|model| variant(models, model));
     let system: Vec<String> = prompt.blocks(variant.as_deref()).into_iter().map(|(_, text)| text).collect();
     Size::of_base(&system, &specs(tools, models, model))
 }
 
 /// Everything that is sent before the conversation, and why.
-pub(crate) fn prompt_parts(prompt: &SystemPrompt, parts: &Parts, model: Option<&ModelRef>) -> Vec<PromptPart> {
+pub(crate) fn prompt_parts(
+    prompt: &SystemPrompt,
+    parts: &Parts,
+    model: Option<&ModelRef>,
+) -> Vec<PromptPart> {
     let variant = model.and_then(|model| variant(&parts.models, model));
     let mut told = prompt.parts(variant.as_deref());
     for tool in specs(&parts.tools, &parts.models, model) {

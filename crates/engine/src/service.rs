@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use rein_protocol::transcript::{Liveness, Transcript};
 use rein_protocol::{
-    CallId, Content, ContextPart, Entry, EntryId, EventStream, GivenGrant, MemoryPlace, ModelRef, OpenSession, Prompt, Reply,
-    Seq, Service, ServiceError, SessionChange, SessionFilter, SessionId, SessionInfo, SessionState, Snapshot,
-    Timestamp, TreeNode, TurnId,
+    CallId, Content, ContextPart, Entry, EntryId, EventStream, GivenGrant, MemoryPlace, ModelRef,
+    OpenSession, Prompt, Reply, Seq, Service, ServiceError, SessionChange, SessionFilter, SessionId,
+    SessionInfo, SessionState, Snapshot, Timestamp, TreeNode, TurnId,
 };
 use rein_store::{NewSession, SessionQuery, SessionRecord, Store, StoreError};
 
@@ -202,11 +202,7 @@ impl Service for Engine {
         self.handle(session)?.compact(focus).await
     }
 
-    async fn handoff(
-        &self,
-        session: &SessionId,
-        focus: Option<String>,
-    ) -> Result<SessionInfo, ServiceError> {
+    async fn handoff(&self, session: &SessionId, focus: Option<String>) -> Result<SessionInfo, ServiceError> {
         let record = self.record(session).await?;
         let branch = match self.handle(session) {
             Ok(handle) => handle.snapshot().await?.entries,

@@ -10,9 +10,9 @@ use rein_protocol::{Cost, EntryBody, Finish, ToolCall};
 use crate::assembler::{Assembler, Step};
 use crate::context::cache::Fingerprint;
 use crate::dispatch::{Calls, Manner};
-use crate::{pictures, request};
 use crate::session::link::{StepStart, Stopped};
 use crate::turn::{CallsEnd, Turn, Waited};
+use crate::{pictures, request};
 
 /// How a step ended.
 pub(crate) enum StepEnd {

@@ -30,7 +30,8 @@ impl Setup {
     /// of the settings.
     pub async fn prompt_parts(&mut self, model: Option<&str>) -> Result<Vec<PromptPart>, CommandError> {
         let named = model.map(|name| {
-            let wrong = |error| CommandError::usage(format!("`{name}` does not name a model")).caused_by(error);
+            let wrong =
+                |error| CommandError::usage(format!("`{name}` does not name a model")).caused_by(error);
             name.parse::<ModelRef>().map_err(wrong)
         });
         let model = named.transpose()?.or_else(|| self.settings().settings.model.clone());

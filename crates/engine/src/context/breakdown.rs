@@ -93,7 +93,9 @@ fn described(kind: Kind<'_>, count: u64) -> (String, String) {
         Kind::Summary => ("summary", "stands for the part that was compacted".to_owned()),
         Kind::User => ("user", of("message of the person", "messages of the person")),
         Kind::Answers => ("answers", of("answer of the model", "answers of the model")),
-        Kind::Reasoning => ("reasoning", of("thought that the provider wants back", "thoughts that the provider wants back")),
+        Kind::Reasoning => {
+            ("reasoning", of("thought that the provider wants back", "thoughts that the provider wants back"))
+        }
         Kind::Calls => ("calls", of("call with its arguments", "calls with their arguments")),
         Kind::Results(tool) => return (format!("results of {tool}"), of("result", "results")),
         Kind::Pruned => ("pruned results", of("marker in place of a result", "markers in place of results")),

@@ -41,7 +41,8 @@ impl Fingerprint {
             let part = self.head.get(place).or_else(|| before.head.get(place));
             return part.map(|(name, _)| (*name).to_owned());
         }
-        let place = before.messages.iter().enumerate().find(|(place, was)| self.messages.get(*place) != Some(was));
+        let place =
+            before.messages.iter().enumerate().find(|(place, was)| self.messages.get(*place) != Some(was));
         place.map(|(place, _)| format!("message {}", place + 1))
     }
 }
@@ -104,7 +105,10 @@ mod tests {
                 description: "reads".to_owned(),
                 input_schema: serde_json::json!({}),
             }],
-            messages: messages.iter().map(|text| Message::User { content: vec![Content::text(*text)] }).collect(),
+            messages: messages
+                .iter()
+                .map(|text| Message::User { content: vec![Content::text(*text)] })
+                .collect(),
             ..ModelRequest::default()
         }
     }

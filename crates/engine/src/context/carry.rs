@@ -32,9 +32,7 @@ pub(crate) fn carried(
 ) -> Carried {
     Carried {
         words: words(before, room, ruler),
-        todo: todo(branch)
-            .or_else(|| origin(branch)?.todo.clone())
-            .filter(|list| !list.items.is_empty()),
+        todo: todo(branch).or_else(|| origin(branch)?.todo.clone()).filter(|list| !list.items.is_empty()),
         files: files(branch),
         jobs: jobs.iter().filter(|job| job.state.is_alive()).cloned().collect(),
         asks: asks(branch),

@@ -39,7 +39,8 @@ use view::View;
 const INTERRUPTED: &str = "[The user interrupted you here.]";
 const CUT_OFF: &str = "[Your answer was cut off by a lost connection.]";
 const GO_ON: &str = "[Your answer was cut off by a lost connection. Go on from where it stopped.]";
-const NO_ROOM: &str = "[There was no room for the rest of your answer. There is now: go on from where it stopped.]";
+const NO_ROOM: &str =
+    "[There was no room for the rest of your answer. There is now: go on from where it stopped.]";
 const STEER_BEFORE: &str = "[The user sent this while you were working. Take it into account from now on:]";
 
 /// The conversation of a branch.

@@ -255,7 +255,8 @@ async fn run_plan(
     let news = scene.jobs.take_notices().into_iter().map(|notice| format!("[{notice}]"));
     let nudged = outcome.status == CallStatus::Interrupted && desk.was_nudged();
     let told = nudged.then(|| STOPPED_FOR_A_MESSAGE.to_owned());
-    let trailer = outcome.trailer.into_iter().chain(told).chain(news).reduce(|all, next| format!("{all}\n{next}"));
+    let trailer =
+        outcome.trailer.into_iter().chain(told).chain(news).reduce(|all, next| format!("{all}\n{next}"));
     Finished {
         pictures: desk.bench.pictures.keep(outcome.pictures).await,
         ending: Ending::Usual,

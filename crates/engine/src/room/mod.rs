@@ -167,7 +167,9 @@ impl Maker<'_> {
     async fn grant(&self, look: &Look, wish: &Wish) -> Result<Room, Stopped> {
         match self.compact_as_wished(look, wish).await? {
             Room::Full(why) => {
-                self.link.emit(EventBody::Notice { message: format!("nothing was compacted: {why}") }).await?;
+                self.link
+                    .emit(EventBody::Notice { message: format!("nothing was compacted: {why}") })
+                    .await?;
                 Ok(Room::Enough)
             }
             room => Ok(room),
@@ -246,8 +248,9 @@ impl Maker<'_> {
                 return Ok(Room::Interrupted);
             }
             if let SummarySource::Digest { why } = &compaction.source {
-                let message =
-                    format!("no model summarised the conversation ({why}): the record was made from what happened");
+                let message = format!(
+                    "no model summarised the conversation ({why}): the record was made from what happened"
+                );
                 self.link.emit(EventBody::Notice { message }).await?;
             }
             self.link.record(vec![EntryBody::Compacted { compaction }]).await?;

@@ -70,7 +70,8 @@ impl<'a> Summariser<'a> {
         who: Who,
         current: Option<&ModelRef>,
     ) -> Self {
-        let small = current.filter(|_| who == Who::Small).map(|current| models.role(Role::Small, current).model);
+        let small =
+            current.filter(|_| who == Who::Small).map(|current| models.role(Role::Small, current).model);
         let mut asked: Vec<ModelRef> = small.into_iter().chain(current.cloned()).collect();
         asked.dedup();
         Self { models, cancel, asked }

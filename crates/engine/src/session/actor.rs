@@ -25,12 +25,12 @@ use super::gatekeeper::{Gatekeeper, Settled, Verdict};
 use super::journal::Journal;
 use super::link::{AfterTurn, Answer, Gate, GateRequest, Link, Message, StepStart, Stopped, Wish};
 use super::queue::Queue;
-use errands::Errands;
 use crate::doom::DoomGuard;
 use crate::hub::Hub;
 use crate::recover;
 use crate::service::{Parts, store_error};
 use crate::turn::{Turn, Workbench};
+use errands::Errands;
 
 /// The state of an open session.
 pub(super) struct Actor {

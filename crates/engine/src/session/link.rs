@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use rein_permission::Rights;
 use rein_protocol::{
-    CallId, CompactionReason, Content, ContextPart, Entry, EntryBody, EntryId, EventBody, Intent, ModelRef, Prompt, Reply, Said,
-    ServiceError, SessionChange, SessionState, Snapshot, StopReason, TurnId,
+    CallId, CompactionReason, Content, ContextPart, Entry, EntryBody, EntryId, EventBody, Intent, ModelRef,
+    Prompt, Reply, Said, ServiceError, SessionChange, SessionState, Snapshot, StopReason, TurnId,
 };
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;

@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use rein_protocol::transcript::Transcript;
 use rein_protocol::{
-    CompactionReason, Content, ContextPart, EntryId, EventStream, Mode, ModelRef, Prompt, Reply, Seq, ServiceError, SessionChange,
-    SessionId, SessionState, Snapshot, Timestamp, TurnId,
+    CompactionReason, Content, ContextPart, EntryId, EventStream, Mode, ModelRef, Prompt, Reply, Seq,
+    ServiceError, SessionChange, SessionId, SessionState, Snapshot, Timestamp, TurnId,
 };
 use rein_store::{Lease, SessionRecord, Store};
 use tokio::sync::mpsc;
@@ -127,7 +127,8 @@ impl Handle {
     }
 
     pub(crate) async fn compact(&self, focus: Option<String>) -> Result<(), ServiceError> {
-        self.ask(|answer| Message::Compact { wish: Wish { focus, reason: CompactionReason::Manual }, answer }).await
+        self.ask(|answer| Message::Compact { wish: Wish { focus, reason: CompactionReason::Manual }, answer })
+            .await
     }
 
     pub(crate) async fn context(&self) -> Result<Vec<ContextPart>, ServiceError> {

@@ -83,9 +83,10 @@ fn cleaned(answer: &str) -> Option<String> {
         false => line,
     };
     let line = line.trim().trim_matches(['"', '\'', '`', '*', '“', '”', '«', '»']).trim_end_matches('.');
+    let line = line.split_whitespace().collect::<Vec<&str>>().join(" ");
     let seen: String = line.chars().filter(|character| !character.is_control()).take(LONGEST).collect();
-    let name = seen.split_whitespace().collect::<Vec<&str>>().join(" ");
-    (!name.is_empty()).then_some(name)
+    let name = seen.trim_end();
+    (!name.is_empty()).then(|| name.to_owned())
 }
 
 #[cfg(test)]

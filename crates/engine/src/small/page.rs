@@ -51,6 +51,8 @@ impl Summarise for PageReader {
         // Dropping this future ends the call.
         let cancel = CancellationToken::new();
         let answer = self.models.small(Role::Small, &self.current, &request, self.patience, &cancel).await;
-        answer.map(|answer| answer.text).ok_or_else(|| "the small model gave no whole answer in time".to_owned())
+        answer
+            .map(|answer| answer.text)
+            .ok_or_else(|| "the small model gave no whole answer in time".to_owned())
     }
 }

@@ -18,9 +18,8 @@ fn printed(transcript: &Transcript, text: &str) -> bool {
 #[tokio::test]
 async fn a_running_command_is_stopped_and_the_model_reads_the_message_next() {
     let command = "echo $$ > pid; echo started; exec sleep 1000";
-    let script = Script::new()
-        .turn(Turn::call("bash", json!({ "command": command })))
-        .turn(Turn::text("as you wish"));
+    let script =
+        Script::new().turn(Turn::call("bash", json!({ "command": command }))).turn(Turn::text("as you wish"));
     let stage = Stage::with(Project::new(), script, Setup::mode(Mode::Free)).await;
     let mut run = stage.start("go").await;
     run.until(|transcript| printed(transcript, "started")).await;
@@ -54,7 +53,18 @@ async fn an_answer_is_cut_and_kept_and_the_next_step_has_the_message() {
     let entries = stage.entries().await;
     assert_eq!(
         kinds(&entries),
-        ["user", "step_started", "queued", "part", "step_ended", "user", "step_started", "part", "step_ended", "turn_ended"]
+        [
+            "user",
+            "step_started",
+            "queued",
+            "part",
+            "step_ended",
+            "user",
+            "step_started",
+            "part",
+            "step_ended",
+            "turn_ended"
+        ]
     );
     let finishes: Vec<&Finish> = entries
         .iter()
@@ -65,14 +75,16 @@ async fn an_answer_is_cut_and_kept_and_the_next_step_has_the_message() {
         .collect();
     assert_eq!(finishes, [&Finish::Interrupted, &Finish::Stop]);
     let said = &stage.server.requests()[1].said;
-    assert!(said.iter().any(|said| matches!(said, Said::Assistant { text, .. } if text == "so far")), "{said:?}");
+    assert!(
+        said.iter().any(|said| matches!(said, Said::Assistant { text, .. } if text == "so far")),
+        "{said:?}"
+    );
 }
 
 #[tokio::test]
 async fn a_question_that_waits_is_withdrawn_for_it() {
-    let script = Script::new()
-        .turn(Turn::call("bash", json!({ "command": "touch made" })))
-        .turn(Turn::text("fine"));
+    let script =
+        Script::new().turn(Turn::call("bash", json!({ "command": "touch made" }))).turn(Turn::text("fine"));
     let stage = Stage::with(Project::new(), script, Setup::interactive()).await;
     let mut run = stage.start("go").await;
     let ask = run.ask().await;
@@ -96,7 +108,10 @@ async fn without_a_turn_it_is_a_prompt() {
 #[tokio::test]
 async fn what_was_said_before_a_crash_is_there_after_it() {
     // The process dies when the message is durable and before anything else is: the third entry is the last.
-    let script = Script::new().turn(Turn::text("never").gate("never")).turn(Turn::text("heard"));
+    let script = Script::reply_with(|request| match request.last_user_text().ends_with("do not lose this") {
+        true => Turn::text("heard"),
+        false => Turn::text("never").gate("never"),
+    });
     let stage = Stage::new(script).await;
     let mut run = stage.start("go").await;
     stage.server.wait_for_request(1).await;
@@ -104,7 +119,7 @@ async fn what_was_said_before_a_crash_is_there_after_it() {
     run.until(|transcript| !transcript.queue.is_empty() || transcript.items.len() > 1).await;
     let entries = stage.entries().await;
     let queued = entries.iter().position(|entry| matches!(entry.body, EntryBody::Queued { .. })).unwrap();
-    let stage = stage.as_if_killed_after(&entries[..=queued]).await;
+    let stage = stage.killed_after(&entries[..=queued]).await;
     let mut run = stage.watch(&run.turn).await;
     stage.service.resume(&stage.session).await.unwrap();
     assert_eq!(run.finish().await.answer(), "heard");

@@ -53,10 +53,14 @@ async fn a_session_is_named_once_after_its_first_turn_and_what_it_cost_is_counte
     let requests = stage.server.requests();
     let asked: Vec<&RecordedRequest> = requests.iter().filter(|request| is_for_a_name(request)).collect();
     assert_eq!(asked.len(), 1);
-    assert!(asked[0].contains("the door squeaks") && asked[0].contains("mended") && asked[0].tools.is_empty());
+    assert!(
+        asked[0].contains("the door squeaks") && asked[0].contains("mended") && asked[0].tools.is_empty()
+    );
     assert_eq!(stage.transcript().await.usage.input, 2_070);
     // It adds nothing to what the agent is sent.
-    assert!(requests.iter().filter(|request| !is_for_a_name(request)).all(|request| !request.contains("Mending")));
+    assert!(
+        requests.iter().filter(|request| !is_for_a_name(request)).all(|request| !request.contains("Mending"))
+    );
 }
 
 #[tokio::test]

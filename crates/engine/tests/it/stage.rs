@@ -121,7 +121,7 @@ impl Stage {
     }
 
     /// Another session with the beginning of this one, opened as after a crash.
-    pub async fn as_if_killed_after(mut self, entries: &[Entry]) -> Self {
+    pub async fn killed_after(mut self, entries: &[Entry]) -> Self {
         let record = self.store.session(&self.session).await.unwrap().unwrap();
         let new = rein_store::NewSession {
             id: SessionId::new(),

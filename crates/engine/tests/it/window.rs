@@ -7,8 +7,8 @@ use rein_engine::{CompactionSettings, EngineSettings};
 use rein_llm::{ModelInfo, Role, RoleChoice};
 use rein_protocol::transcript::{Item, Transcript};
 use rein_protocol::{
-    CallStatus, CompactionReason, ContextPart, ContextSection, EntryBody, EventBody, StopReason, SummarySource,
-    TurnId,
+    CallStatus, CompactionReason, ContextPart, ContextSection, EntryBody, EventBody, StopReason,
+    SummarySource, TurnId,
 };
 use rein_testkit::{Project, RecordedRequest, Script, Turn};
 use serde_json::json;
@@ -33,7 +33,7 @@ fn working() -> Script {
     })
 }
 
-/// A thousand tokens an answer; the fourth is cut.
+/// Twelve hundred tokens an answer; the fourth is cut.
 fn cut_at_the_fourth(request: &RecordedRequest) -> Turn {
     if is_for_a_summary(request) {
         return summary(request);
@@ -42,7 +42,7 @@ fn cut_at_the_fourth(request: &RecordedRequest) -> Turn {
     if request.contains("There was no room for the rest") {
         return Turn::text("and the rest").usage(tokens, 5, 0);
     }
-    let turn = Turn::text("w ".repeat(2_000)).usage(tokens, 1_000, 0);
+    let turn = Turn::text("w ".repeat(2_400)).usage(tokens, 1_200, 0);
     if request.assistant_messages() == 3 { turn.finish("length") } else { turn }
 }
 
@@ -62,7 +62,7 @@ async fn an_answer_that_a_full_window_cut_goes_on_after_a_compaction() {
 
 #[tokio::test]
 async fn an_answer_that_its_own_limit_cut_stays_cut() {
-    let models = vec![ModelInfo { output: Some(1_000), ..model("model", 8_000) }];
+    let models = vec![ModelInfo { output: Some(1_200), ..model("model", 8_000) }];
     let script = Script::reply_with(cut_at_the_fourth);
     let stage = Stage::with(Project::new(), script, Setup { models, ..small(None) }).await;
     for prompt in ["one", "two", "three"] {
@@ -173,7 +173,11 @@ async fn the_working_model_summarises_where_the_small_one_cannot() {
     let transcript = stage.run(TASK).await;
     assert_eq!(statuses(&transcript), [CallStatus::Completed; STEPS]);
     let found = compactions(&stage.entries().await);
-    assert!(found.iter().all(|found| found.source == SummarySource::Model { model: "test/model".parse().unwrap() }));
+    assert!(
+        found
+            .iter()
+            .all(|found| found.source == SummarySource::Model { model: "test/model".parse().unwrap() })
+    );
     // Both are paid for.
     assert!(found.iter().all(|found| found.usage.is_some()));
 }
@@ -194,10 +198,13 @@ async fn a_lower_threshold_makes_room_earlier_and_a_digest_is_told() {
     assert!(!found.is_empty() && found[0].tokens_before < 9_000, "{found:?}");
     let context = stage.service.get(&stage.session).await.unwrap().context.unwrap();
     assert_eq!(context.usable, Some(6_400));
-    let told = run.events.iter().position(|event| matches!(&event.body, EventBody::Compacting { .. })).unwrap();
-    let noticed = run.events[told..].iter().any(|event| matches!(
-        &event.body, EventBody::Notice { message } if message.contains("no model summarised")
-    ));
+    let told =
+        run.events.iter().position(|event| matches!(&event.body, EventBody::Compacting { .. })).unwrap();
+    let noticed = run.events[told..].iter().any(|event| {
+        matches!(
+            &event.body, EventBody::Notice { message } if message.contains("no model summarised")
+        )
+    });
     assert!(noticed);
 }
 
@@ -247,9 +254,7 @@ async fn a_compaction_that_is_interrupted_or_cannot_help_is_told() {
     stage.service.compact(&stage.session, None).await.unwrap();
     stage.server.wait_for_gate("never").await;
     stage.service.interrupt(&stage.session).await.unwrap();
-    let noticed = |event: &rein_protocol::Event| {
-        matches!(&event.body, EventBody::Notice { message } if message == "nothing was compacted: it was interrupted")
-    };
+    let noticed = |event: &rein_protocol::Event| matches!(&event.body, EventBody::Notice { message } if message == "nothing was compacted: it was interrupted");
     while !run.events.last().is_some_and(noticed) {
         let seen = run.events.len();
         run.until_events(seen + 1).await;

@@ -63,7 +63,8 @@ impl Actor {
         if entries.iter().any(|entry| matches!(entry.body, EntryBody::Titled { .. })) {
             return;
         }
-        let Some(model) = self.model.clone().filter(|model| small::may_name(&self.parts.models, model)) else {
+        let Some(model) = self.model.clone().filter(|model| small::may_name(&self.parts.models, model))
+        else {
             return;
         };
         let Some(request) = small::name_request(entries.iter().map(AsRef::as_ref)) else { return };

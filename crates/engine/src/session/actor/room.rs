@@ -2,13 +2,15 @@
 //! those who look at it: how full it is, and what waits.
 
 use rein_protocol::transcript::Transcript;
-use rein_protocol::{Content, ContextPart, Entry, EntryBody, EntryId, ServiceError, Snapshot, StopReason, TurnId};
+use rein_protocol::{
+    Content, ContextPart, Entry, EntryBody, EntryId, ServiceError, Snapshot, StopReason, TurnId,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{Activity, Actor};
-use crate::{request, room};
 use crate::service::store_error;
 use crate::session::link::{Look, Stopped, Wish};
+use crate::{request, room};
 
 impl Actor {
     /// Begins a compaction, or notes that one is wanted before the next step.
@@ -32,7 +34,8 @@ impl Actor {
                 // Nothing of it is recorded before its end, so that it leaves no turn behind.
                 let (turn, cancel) = (TurnId::new(), CancellationToken::new());
                 let (steps, nudge) = (0, cancel.child_token());
-                self.activity = Activity::Running { turn: turn.clone(), steps, cancel: cancel.clone(), nudge };
+                self.activity =
+                    Activity::Running { turn: turn.clone(), steps, cancel: cancel.clone(), nudge };
                 let bench = std::sync::Arc::clone(&self.bench);
                 tokio::spawn(room::compact_idle(self.link.clone(), bench, turn, wish, cancel));
             }
