@@ -36,6 +36,7 @@ mod small;
 mod step;
 mod turn;
 
+pub use context::rehearse::{Rehearsal, rehearse};
 pub use confinement::{Commands, JailSettings};
 pub use options::{CompactionSettings, EngineOptions, EngineSettings};
 pub use paths::FileSystemPaths;

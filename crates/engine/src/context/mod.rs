@@ -21,6 +21,7 @@ mod carry;
 pub(crate) mod digest;
 pub(crate) mod plan;
 pub(crate) mod prune;
+pub(crate) mod rehearse;
 mod render;
 pub(crate) mod size;
 pub(crate) mod summary;
