@@ -9,6 +9,7 @@ mod codec;
 mod confine;
 mod judge;
 mod output;
+mod plan;
 mod resume;
 mod search;
 mod session;
@@ -90,6 +91,12 @@ pub const ALL: &[Scenario] = &[
         about: "one command line judged against 1 000 rules",
         cost: Cost::Usual,
         measure: judge::measure,
+    },
+    Scenario {
+        name: plan::NAME,
+        about: "how 10 000 entries fit a window, planned in this process",
+        cost: Cost::Usual,
+        measure: plan::measure,
     },
     Scenario {
         name: search::NAME,

@@ -18,6 +18,8 @@ use crate::error::BenchError;
 
 const TURNS: usize = 250;
 const CALLS: u32 = 5;
+/// Entries of a turn.
+const PER_TURN: usize = 40;
 
 /// A session that was made.
 pub struct Made {
@@ -42,29 +44,26 @@ pub fn make(data: &Path, workspace: &Path) -> Result<Made, BenchError> {
     runtime.block_on(async {
         let store = Store::open(StoreOptions::new(data))?;
         store.create_session(new).await?;
-        let mut parent = None;
-        let mut seq = Seq::START.next_epoch();
-        for number in 0..TURNS {
-            let mut entries = Vec::new();
-            for body in turn(number, workspace) {
-                // A live session gives numbers to deltas too.
-                seq = seq.next().next();
-                let entry = EntryId::new();
-                let at = Timestamp::now();
-                entries.push(Entry {
-                    id: entry.clone(),
-                    session: id.clone(),
-                    parent: parent.replace(entry),
-                    seq,
-                    at,
-                    body,
-                });
-            }
-            store.append(&id, entries).await?;
+        for turn in entries(&id, workspace).chunks(PER_TURN) {
+            store.append(&id, turn.to_vec()).await?;
         }
         store.close().await
     })?;
     Ok(Made { id, calls: TURNS * CALLS as usize })
+}
+
+/// The entries of such a session.
+pub fn entries(session: &SessionId, workspace: &Path) -> Vec<Entry> {
+    let mut parent = None;
+    let mut seq = Seq::START.next_epoch();
+    let bodies = (0..TURNS).flat_map(|number| turn(number, workspace));
+    let entries = bodies.map(|body| {
+        // A live session gives numbers to deltas too.
+        seq = seq.next().next();
+        let (id, at) = (EntryId::new(), Timestamp::now());
+        Entry { id: id.clone(), session: session.clone(), parent: parent.replace(id), seq, at, body }
+    });
+    entries.collect()
 }
 
 fn model() -> ModelRef {
@@ -135,7 +134,14 @@ fn said(turn: &TurnId, text: String) -> EntryBody {
 
 fn ended(turn: &TurnId, step: u32, finish: Finish) -> EntryBody {
     let usage = Usage { input: 100, output: 10, ..Usage::default() };
-    EntryBody::StepEnded { turn: turn.clone(), step, finish, usage: Some(usage), cost: Cost::Unknown }
+    EntryBody::StepEnded {
+        turn: turn.clone(),
+        step,
+        finish,
+        usage: Some(usage),
+        cost: Cost::Unknown,
+        cache: None,
+    }
 }
 
 #[cfg(test)]

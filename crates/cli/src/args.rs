@@ -2,6 +2,7 @@
 //! is done.
 
 mod auth;
+mod context;
 mod models;
 mod sessions;
 
@@ -13,6 +14,7 @@ use rein_protocol::Mode;
 
 use crate::exit::EXIT_CODES;
 pub use auth::{AuthCommand, LoginArguments, StatusArguments};
+pub use context::{ContextCommand, PromptCommand};
 pub use models::{ModelsArguments, ModelsCommand};
 pub use sessions::{ExportFormat, SessionsCommand};
 
@@ -192,24 +194,6 @@ pub enum Command {
     /// Show what is sent with every request, and why
     #[command(subcommand)]
     Context(ContextCommand),
-}
-
-/// What can be asked about the system prompt.
-#[derive(Debug, Subcommand)]
-pub enum PromptCommand {
-    /// Print the system prompt of a session that begins here
-    Show,
-}
-
-/// What can be asked about what a model is sent.
-#[derive(Debug, Subcommand)]
-pub enum ContextCommand {
-    /// List every part that is sent with every request of a session that begins here, with its tokens
-    Show {
-        /// As JSON, with the texts
-        #[arg(long)]
-        json: bool,
-    },
 }
 
 /// What can be asked about the sandbox.

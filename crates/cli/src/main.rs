@@ -45,7 +45,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
-use args::{Arguments, Command, ContextCommand, PromptCommand, RunArguments};
+use args::{Arguments, Command, ContextCommand, PromptCommand, RunArguments, SessionsCommand};
 use error::CommandError;
 use exit::Exit;
 use terminal::Target;
@@ -98,6 +98,9 @@ fn dispatch(arguments: Arguments) -> Result<Exit, CommandError> {
     }
     match command {
         Command::Demo(demo) => demo::execute(&demo),
+        Command::Sessions(SessionsCommand::Handoff { id, focus }) => {
+            sessions::handoff(&shared, &id, &focus).map(|()| Exit::Success)
+        }
         Command::Sessions(command) => {
             let mut setup = wiring::Setup::load(&shared, &RunArguments::default())?;
             let runtime = wiring::runtime()?;
@@ -116,9 +119,14 @@ fn dispatch(arguments: Arguments) -> Result<Exit, CommandError> {
             runtime.shutdown_background();
             done.map(|()| Exit::Success)
         }
-        Command::Prompt(PromptCommand::Show) => context_command::prompt(&shared).map(|()| Exit::Success),
-        Command::Context(ContextCommand::Show { json }) => {
-            context_command::show(&shared, json).map(|()| Exit::Success)
+        Command::Prompt(PromptCommand::Show { model }) => {
+            context_command::prompt(&shared, model.as_deref()).map(|()| Exit::Success)
+        }
+        Command::Context(ContextCommand::Show { session: Some(session), json, .. }) => {
+            context_command::of_session(&shared, &session, json).map(|()| Exit::Success)
+        }
+        Command::Context(ContextCommand::Show { session: None, model, json }) => {
+            context_command::show(&shared, model.as_deref(), json).map(|()| Exit::Success)
         }
         Command::Permission(command) => permission_command::execute(&shared, command),
         Command::Doctor => doctor_command::execute(&shared),

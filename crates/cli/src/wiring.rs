@@ -5,6 +5,7 @@
 //! any model that can be used; only a run needs one.
 
 mod confinement;
+mod context;
 mod keys;
 mod models;
 mod places;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rein_config::{Durability, Environment, Flag, LoadRequest, Loaded, MANAGED_FILE, Source};
-use rein_engine::{Commands, Engine, EngineOptions, EngineSettings, FileSystemPaths, PromptPart};
+use rein_engine::{Commands, Engine, EngineOptions, EngineSettings, FileSystemPaths, PageReader};
 use rein_http::{CancellationToken, Client, ClientOptions, ProxyMode, Recorder};
 use rein_llm::retry::Patience;
 use rein_llm::{Catalog, ErrorKind, ModelError, ModelInfo, Models, ModelsOptions, Prices, ProviderConfig};
@@ -134,14 +135,6 @@ impl Setup {
         Ok(Engine::new(self.options(store, models)))
     }
 
-    /// Everything that is sent with every request of a session that begins here.
-    pub async fn prompt_parts(&mut self) -> Result<Vec<PromptPart>, CommandError> {
-        let models = self.models(Catalog::empty())?;
-        let store = self.store().await?;
-        let engine = Engine::new(self.options(store, models));
-        Ok(engine.prompt_parts(self.directory()))
-    }
-
     /// An engine that runs turns, and the model to open a session with: the one
     /// named, or for a session without one (`None`) that of the settings or the
     /// first that can be used. A session that has one keeps it.
@@ -181,7 +174,8 @@ impl Setup {
         let store = self.store().await?;
         let commands = self.commands().await?;
         let mut options = self.options(store, models);
-        options.tools = Arc::new(self.tools().await?);
+        let reader = model.as_ref().or(had).map(|model| self.page_reader(&options, model));
+        options.tools = Arc::new(self.tools(reader).await?);
         options.layers.extend(confinement::refusing(&self.loaded.settings.sandbox));
         options.commands = commands;
         Ok((Engine::new(options), model))
@@ -282,13 +276,14 @@ impl Setup {
             .map_err(|error| CommandError::usage("the network settings cannot be used").caused_by(error))
     }
 
-    async fn tools(&self) -> Result<Registry, CommandError> {
+    async fn tools(&self, reader: Option<PageReader>) -> Result<Registry, CommandError> {
         let own = toolbox::own(&self.places.directories.config).await;
         for problem in &own.problems {
             warn(&format!("{}: {}; {}", problem.path.display(), problem.what, problem.next_step));
         }
         let web = &self.loaded.settings.web;
-        toolbox::tools(web, &self.client_options(), own, |name| variable(&self.places.environment, name))
+        let key = |name: &str| variable(&self.places.environment, name);
+        toolbox::tools(web, &self.client_options(), own, reader, key)
     }
 
     fn models(&self, catalog: Catalog) -> Result<Models, CommandError> {
@@ -329,6 +324,9 @@ impl Setup {
                 keep_variables: settings.sandbox.keep_variables.iter().map(Into::into).collect(),
                 attempts: settings.retry.attempts,
                 retry_base: Duration::from_millis(settings.retry.base_delay_ms.into()),
+                compaction: context::compaction(&settings.compaction),
+                // What is recorded is played without a person.
+                titles: settings.titles && self.recorder.is_none(),
             },
             layers: rules::layers(&self.loaded, &self.rules),
             presence: self.presence,

@@ -61,9 +61,9 @@ pub use reference::reference;
 pub use role::{RoleModelName, RoleSettings};
 pub use secret::{Secret, ServerUrl};
 pub use settings::{
-    BashSettings, Confine, Durability, LogLevel, LogSettings, NetworkAccess, NetworkSettings, OtlpSettings,
-    RetrySettings, SandboxMeans, SandboxSettings, SearchBackend, SearchSettings, Settings, StoreSettings,
-    WebSettings, WhenUnavailable,
+    BashSettings, CompactionSettings, Confine, Durability, LogLevel, LogSettings, NetworkAccess,
+    NetworkSettings, OtlpSettings, RetrySettings, SandboxMeans, SandboxSettings, SearchBackend,
+    SearchSettings, Settings, StoreSettings, Summariser, WebSettings, WhenUnavailable,
 };
 pub use shape::schema;
 pub use show::ShowOrigin;

@@ -10,7 +10,8 @@
 //! journal, its gatekeeper and the link to it; `turn` and `step` are the loop;
 //! `assembler` demultiplexes a stream; `dispatch` takes a call through intent,
 //! gate, run, bound and record; `context` and `prompt` make what is sent, and
-//! `room` makes it fit; `instructions` finds the files that it begins with;
+//! `room` makes it fit; `request` puts them together for a model; `instructions` finds the files that it
+//! begins with; `small` asks small models by the way;
 //! `hub` serves subscribers; `paths` follows links; `doom`, `recover` and `remember` are what they say.
 
 mod assembler;
@@ -26,16 +27,20 @@ mod pictures;
 mod prompt;
 mod recover;
 mod remember;
+mod request;
 mod room;
 mod scratch;
 mod service;
 mod session;
+mod small;
 mod step;
 mod turn;
 
 pub use confinement::{Commands, JailSettings};
-pub use options::{EngineOptions, EngineSettings};
+pub use context::rehearse::{Rehearsal, rehearse};
+pub use options::{CompactionSettings, EngineOptions, EngineSettings};
 pub use paths::FileSystemPaths;
 pub use prompt::{PromptPart, PromptSection};
 pub use rein_permission::Presence;
 pub use service::Engine;
+pub use small::PageReader;

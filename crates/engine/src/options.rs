@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rein_config::{Directories, ModeLimit};
+use rein_config::{Directories, ModeLimit, Summariser};
 use rein_llm::Models;
 use rein_permission::{Layer, Presence};
 use rein_protocol::Mode;
@@ -63,6 +63,29 @@ pub struct EngineSettings {
     pub attempts: u32,
     /// The first wait between two tries; it doubles.
     pub retry_base: Duration,
+    /// How room is made in the model's window.
+    pub compaction: CompactionSettings,
+    /// Whether a small model names a session after its first turn, where a person is there.
+    pub titles: bool,
+}
+
+/// How room is made in the model's window.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompactionSettings {
+    /// Who writes the summary.
+    pub model: Summariser,
+    /// Percent of the usable window at which room is made.
+    pub threshold: u8,
+    /// The quiet after which a conversation that fills half of the window is compacted; never if absent.
+    pub idle: Option<Duration>,
+    /// Whether work goes on with a larger sibling of the model before anything is compacted.
+    pub promote: bool,
+}
+
+impl Default for CompactionSettings {
+    fn default() -> Self {
+        Self { model: Summariser::Same, threshold: 100, idle: None, promote: false }
+    }
 }
 
 impl Default for EngineSettings {
@@ -78,6 +101,8 @@ impl Default for EngineSettings {
             keep_variables: Vec::new(),
             attempts: 5,
             retry_base: Duration::from_secs(2),
+            compaction: CompactionSettings::default(),
+            titles: false,
         }
     }
 }

@@ -2,9 +2,12 @@
 //! of the user and the project, and a tail with what is particular to this
 //! session.
 //!
-//! All is made once when a session is opened and does not change while it is
-//! open, so that every request of a session begins with the same bytes. The date
-//! is that of the session's beginning and comes last.
+//! All is read once when a session is opened and does not change while it is
+//! open, so that every request of a session begins with the same bytes. Only the
+//! head depends on the model: families have variants, which the catalog names.
+//! The date is that of the session's beginning and comes last.
+
+mod variant;
 
 use std::path::Path;
 
@@ -13,7 +16,6 @@ use rein_protocol::Timestamp;
 use crate::context::size::{Ruler, Size};
 use crate::instructions::{self, MayRead, Origin};
 
-const HEAD: &str = include_str!("prompts/system.md");
 /// In the user's configuration: in place of the head.
 const REPLACEMENT: &str = "SYSTEM.md";
 /// In the user's configuration: after the head.
@@ -59,6 +61,19 @@ pub enum PromptSection {
     Tools,
 }
 
+impl PromptSection {
+    /// The word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Head => "head",
+            Self::Instructions => "instructions",
+            Self::Environment => "environment",
+            Self::Tools => "tools",
+        }
+    }
+}
+
 impl PromptPart {
     pub(crate) fn new(section: PromptSection, name: &str, why: &str, text: String) -> Self {
         let tokens = Ruler::default().tokens(Size::of_text(&text));
@@ -66,9 +81,50 @@ impl PromptPart {
     }
 }
 
-/// The pieces of the system prompt, in the order in which they are sent.
-pub(crate) fn parts(request: &PromptRequest<'_>) -> Vec<PromptPart> {
-    let mut parts = vec![head(request.config)];
+/// The system prompt of a session, for any model.
+#[derive(Debug, Clone)]
+pub(crate) struct SystemPrompt {
+    /// What the user wrote in place of rein's own head.
+    replacement: Option<PromptPart>,
+    /// Everything behind the head.
+    rest: Vec<PromptPart>,
+}
+
+impl SystemPrompt {
+    /// Reads what there is to read.
+    pub(crate) fn load(request: &PromptRequest<'_>) -> Self {
+        let replacement = own_file(request.config, REPLACEMENT).map(|(path, text)| {
+            PromptPart::new(PromptSection::Head, &path, "the user's, in place of rein's own", text)
+        });
+        Self { replacement, rest: rest(request) }
+    }
+
+    /// The pieces, in the order in which they are sent to a model that wants this variant.
+    pub(crate) fn parts(&self, variant: Option<&str>) -> Vec<PromptPart> {
+        let head = match &self.replacement {
+            Some(part) => vec![part.clone()],
+            None => variant::head(variant),
+        };
+        head.into_iter().chain(self.rest.iter().cloned()).collect()
+    }
+
+    /// The blocks, the stable ones first.
+    pub(crate) fn blocks(&self, variant: Option<&str>) -> Vec<(PromptSection, String)> {
+        let parts = self.parts(variant);
+        let sections = [PromptSection::Head, PromptSection::Instructions, PromptSection::Environment];
+        let blocks = sections.into_iter().filter_map(|section| {
+            let texts: Vec<&str> =
+                parts.iter().filter(|part| part.section == section).map(|part| part.text.as_str()).collect();
+            let lead = if section == PromptSection::Instructions { instructions::LEAD } else { "" };
+            let text = texts.join("\n\n");
+            (!text.is_empty()).then(|| (section, format!("{lead}{text}")))
+        });
+        blocks.collect()
+    }
+}
+
+fn rest(request: &PromptRequest<'_>) -> Vec<PromptPart> {
+    let mut parts = Vec::new();
     if let Some((path, text)) = own_file(request.config, ADDITION) {
         parts.push(PromptPart::new(PromptSection::Head, &path, "the user adds it", text));
     }
@@ -89,33 +145,6 @@ pub(crate) fn parts(request: &PromptRequest<'_>) -> Vec<PromptPart> {
     let why = "where and when the session began";
     parts.push(PromptPart::new(PromptSection::Environment, "environment", why, environment));
     parts
-}
-
-/// The blocks of the system prompt, the stable ones first.
-pub(crate) fn blocks(parts: &[PromptPart]) -> Vec<String> {
-    let sections = [PromptSection::Head, PromptSection::Instructions, PromptSection::Environment];
-    let blocks = sections.into_iter().filter_map(|section| {
-        let texts: Vec<&str> =
-            parts.iter().filter(|part| part.section == section).map(|part| part.text.as_str()).collect();
-        let lead = if section == PromptSection::Instructions { instructions::LEAD } else { "" };
-        let text = texts.join("\n\n");
-        (!text.is_empty()).then(|| format!("{lead}{text}"))
-    });
-    blocks.collect()
-}
-
-fn head(config: Option<&Path>) -> PromptPart {
-    match own_file(config, REPLACEMENT) {
-        Some((path, text)) => {
-            PromptPart::new(PromptSection::Head, &path, "the user's, in place of rein's own", text)
-        }
-        None => PromptPart::new(
-            PromptSection::Head,
-            "system",
-            "what rein tells every model",
-            HEAD.trim_end().to_owned(),
-        ),
-    }
 }
 
 /// A file of the user's configuration with something in it.
@@ -152,29 +181,59 @@ fn environment(workspace: &Path, began: Timestamp) -> String {
 mod tests {
     use super::*;
 
-    fn parts_in(workspace: &Path, config: &Path) -> Vec<PromptPart> {
+    fn prompt_in(workspace: &Path, config: &Path) -> SystemPrompt {
         let began = Timestamp(1_700_000_000_000);
-        parts(&PromptRequest { workspace, config: Some(config), began, may_read: &|_| true })
+        SystemPrompt::load(&PromptRequest { workspace, config: Some(config), began, may_read: &|_| true })
+    }
+
+    fn texts(prompt: &SystemPrompt, variant: Option<&str>) -> Vec<String> {
+        prompt.blocks(variant).into_iter().map(|(_, text)| text).collect()
     }
 
     #[test]
     fn the_head_is_short_and_the_same_everywhere() {
         let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let (here, there) = (parts_in(one.path(), one.path()), parts_in(other.path(), one.path()));
-        assert_eq!(here[0], there[0]);
-        assert!(here[0].tokens < 2_000, "{}", here[0].tokens);
-        assert_ne!(here.last(), there.last());
+        for variant in [None, Some("claude"), Some("gpt"), Some("gemini"), Some("open"), Some("of nobody")] {
+            let parts = |path| prompt_in(path, one.path()).parts(variant);
+            let (here, there) = (parts(one.path()), parts(other.path()));
+            let head = |parts: &[PromptPart]| -> Vec<PromptPart> {
+                parts.iter().filter(|part| part.section == PromptSection::Head).cloned().collect()
+            };
+            assert_eq!(head(&here), head(&there));
+            assert!(!head(&here).is_empty());
+            assert_ne!(here.last(), there.last());
+        }
+    }
+
+    #[test]
+    fn with_the_core_tools_every_head_has_at_most_two_thousand_tokens() {
+        let core = ["read", "edit", "write", "bash", "grep", "glob"];
+        let tools = rein_tools::Registry::builtin();
+        let described: u64 = core
+            .iter()
+            .filter_map(|name| tools.get(name))
+            .map(|tool| Ruler::default().tokens_of_text(&tool.spec().description))
+            .sum();
+        assert!(described > 100, "{described}");
+        let work = tempfile::tempdir().unwrap();
+        for variant in [None, Some("claude"), Some("gpt"), Some("gemini"), Some("open")] {
+            let parts = prompt_in(work.path(), work.path()).parts(variant);
+            let head = parts.iter().filter(|part| part.section == PromptSection::Head);
+            let tokens = described + head.map(|part| part.tokens).sum::<u64>();
+            assert!(tokens <= 2_000, "{variant:?}: {tokens}");
+        }
     }
 
     #[test]
     fn the_user_can_replace_the_head_and_add_to_it() {
         let (work, config) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         std::fs::write(config.path().join(ADDITION), "And be kind.\n").unwrap();
-        let added = blocks(&parts_in(work.path(), config.path()));
-        assert_eq!(added[0], format!("{}\n\nAnd be kind.", HEAD.trim_end()));
+        let plain = texts(&prompt_in(work.path(), work.path()), Some("gpt"));
+        let added = texts(&prompt_in(work.path(), config.path()), Some("gpt"));
+        assert_eq!(added[0], format!("{}\n\nAnd be kind.", plain[0]));
         std::fs::write(config.path().join(REPLACEMENT), "You are somebody else.\n").unwrap();
         std::fs::write(config.path().join("AGENTS.md"), "Use tabs.").unwrap();
-        let replaced = blocks(&parts_in(work.path(), config.path()));
+        let replaced = texts(&prompt_in(work.path(), config.path()), Some("gpt"));
         assert_eq!(replaced[0], "You are somebody else.\n\nAnd be kind.");
         assert!(replaced[1].contains("Use tabs."));
         assert!(

@@ -61,6 +61,7 @@ fn close_begun(transcript: &Transcript, turn: &TurnState) -> Vec<EntryBody> {
             finish: Finish::Died,
             usage: None,
             cost: Cost::Unknown,
+            cache: None,
         });
     }
     let mut unknown = 0;
@@ -103,6 +104,7 @@ pub(crate) fn after_failure(transcript: &Transcript, turn: &TurnId) -> Vec<Entry
             finish: Finish::Error { message: "an internal error of rein".to_owned() },
             usage: None,
             cost: Cost::Unknown,
+            cache: None,
         });
     }
     for (call, begun) in transcript.open_calls() {

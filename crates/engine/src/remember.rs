@@ -58,9 +58,15 @@ pub(crate) fn instructions_of(transcript: &Transcript) -> Instructions {
 /// What the agent meant to do when the branch ended.
 pub(crate) fn todos_of(transcript: &Transcript) -> TodoBoard {
     let last = transcript.items.iter().rev().find_map(|item| {
-        let Item::Call(item) = item else { return None };
-        let result = item.result.as_ref().filter(|result| result.status == CallStatus::Completed)?;
-        TodoList::in_display(&result.display)
+        match item {
+            Item::Call(item) => {
+                let result = item.result.as_ref().filter(|result| result.status == CallStatus::Completed)?;
+                TodoList::in_display(&result.display)
+            }
+            // A session that another was handed over to has nothing else.
+            Item::Compacted(compaction) => compaction.carried.todo.clone(),
+            _ => None,
+        }
     });
     TodoBoard::restore(last.unwrap_or_default())
 }

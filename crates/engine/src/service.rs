@@ -12,14 +12,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use rein_protocol::transcript::{Liveness, Transcript};
 use rein_protocol::{
-    CallId, Content, ContextPart, Cost, Effort, EntryId, EventStream, GivenGrant, MemoryPlace, OpenSession,
-    Prompt, Reply, Seq, Service, ServiceError, SessionChange, SessionFilter, SessionId, SessionInfo,
-    SessionState, Snapshot, Timestamp, TreeNode, TurnId, Usage,
+    CallId, Content, ContextPart, Cost, Effort, Entry, EntryId, EventStream, GivenGrant, MemoryPlace,
+    ModelRef, OpenSession, Prompt, Reply, Seq, Service, ServiceError, SessionChange, SessionFilter,
+    SessionId, SessionInfo, SessionState, Snapshot, Timestamp, TreeNode, TurnId, Usage,
 };
 use rein_store::{NewSession, SessionQuery, SessionRecord, Store, StoreError};
 
 use crate::options::EngineOptions;
-use crate::prompt::{PromptPart, PromptSection};
+use crate::prompt::PromptPart;
 use crate::session::{self, Handle, Opening, place};
 use crate::turn::describe;
 
@@ -51,20 +51,11 @@ impl Engine {
         })
     }
 
-    /// Everything that is sent with every request of a session that begins now, and why.
+    /// Everything that is sent with every request to a model of a session that begins now, and why.
     #[must_use]
-    pub fn prompt_parts(&self, workspace: &Path) -> Vec<PromptPart> {
-        let mut parts = session::prompt_parts(&self.parts.options, workspace, Timestamp::now());
-        for tool in self.parts.tools.specs() {
-            let text = format!("{}\n{}\n{}", tool.name, tool.description, tool.input_schema);
-            parts.push(PromptPart::new(
-                PromptSection::Tools,
-                &tool.name,
-                "a tool that the model may call",
-                text,
-            ));
-        }
-        parts
+    pub fn prompt_parts(&self, workspace: &Path, model: Option<&ModelRef>) -> Vec<PromptPart> {
+        let prompt = session::system_prompt(&self.parts.options, workspace, Timestamp::now());
+        crate::request::prompt_parts(&prompt, &self.parts, model)
     }
 
     fn store(&self) -> &Store {
@@ -216,12 +207,15 @@ impl Service for Engine {
         self.handle(session)?.compact(focus).await
     }
 
-    async fn handoff(
-        &self,
-        session: &SessionId,
-        _focus: Option<String>,
-    ) -> Result<SessionInfo, ServiceError> {
-        Err(absent(session))
+    async fn handoff(&self, session: &SessionId, focus: Option<String>) -> Result<SessionInfo, ServiceError> {
+        let record = self.record(session).await?;
+        let branch = match self.handle(session) {
+            Ok(handle) => handle.snapshot().await?.entries,
+            Err(_) => self.store().branch(session).await.map_err(store_error)?,
+        };
+        let id = crate::room::hand_over(&self.parts, &record, &branch, focus.as_deref()).await?;
+        let record = self.record(&id).await?;
+        Ok(self.describe(record).await)
     }
 
     async fn travel(&self, session: &SessionId, to: Option<EntryId>) -> Result<(), ServiceError> {
@@ -262,7 +256,14 @@ impl Service for Engine {
     }
 
     async fn context(&self, session: &SessionId) -> Result<Vec<ContextPart>, ServiceError> {
-        Err(absent(session))
+        if let Ok(handle) = self.handle(session) {
+            return handle.context().await;
+        }
+        let record = self.record(session).await?;
+        let entries = self.store().branch(session).await.map_err(store_error)?;
+        let branch: Vec<&Entry> = entries.iter().collect();
+        let prompt = session::system_prompt(&self.parts.options, &record.workspace, record.created);
+        Ok(crate::request::breakdown(&prompt, &self.parts, &branch, record.model.as_ref()))
     }
 
     async fn list(&self, filter: SessionFilter) -> Result<Vec<SessionInfo>, ServiceError> {
@@ -311,10 +312,6 @@ impl Service for Engine {
         }
         self.store().flush().await.map_err(store_error)
     }
-}
-
-fn absent(session: &SessionId) -> ServiceError {
-    ServiceError::Invalid { message: format!("session {session} cannot do that") }
 }
 
 /// A store's error as a face sees it.

@@ -6,18 +6,17 @@
 
 use std::time::Instant;
 
-use rein_llm::{ModelError, ModelRequest, ModelStream, Models};
-use rein_protocol::{Cost, EntryBody, Finish, ModelRef, ToolCall};
-use rein_tools::EditForm;
+use rein_llm::{ModelError, ModelRequest, ModelStream};
+use rein_protocol::{Cost, EntryBody, Finish, ToolCall};
 use tracing::Instrument;
 use tracing::field::Empty;
 
 use crate::assembler::{Assembler, Step};
-use crate::context;
+use crate::context::cache::Fingerprint;
 use crate::dispatch::{Calls, Manner};
-use crate::pictures;
 use crate::session::link::{StepStart, Stopped};
 use crate::turn::{CallsEnd, Turn, Waited};
+use crate::{pictures, request};
 
 /// How a step ended.
 pub(crate) enum StepEnd {
@@ -51,16 +50,18 @@ async fn take_step(turn: &mut Turn) -> Result<StepEnd, Stopped> {
         .record("step", start.step)
         .record("model", tracing::field::display(&start.model));
     turn.steps = start.step;
+    turn.nudge = start.nudge.clone();
     turn.follow(&start.model);
     let mut answer = Assembler::new(turn.id.clone());
     let manner = Manner {
         images: pictures::in_results(&turn.bench.models, &start.model),
-        edit_form: edit_form(&turn.bench.models, &start.model),
+        edit_form: request::edit_form(&turn.bench.models, &start.model),
     };
     let mut calls = Calls::new(turn, manner);
     let span = model_call(turn, &start);
+    let (request, sent) = request::of_step(turn, &start).await;
     let asked = async {
-        Ok(match open_stream(turn, &start).await? {
+        Ok(match open_stream(turn, &start, &request).await? {
             Ok(stream) => pump(turn, stream, &mut answer, &mut calls).await?,
             Err(end) => end,
         })
@@ -72,7 +73,7 @@ async fn take_step(turn: &mut Turn) -> Result<StepEnd, Stopped> {
     drop(span);
     let mut rest = Vec::new();
     answer.close(&mut rest);
-    let ended = ended(turn, &start, &answer, &end);
+    let ended = ended(turn, &start, &answer, &end, sent);
     carry_out_last(turn, rest, ended, &mut calls).await?;
     let made_calls = !calls.is_empty();
     let calls_end = calls.join(&mut turn.doom).await?;
@@ -111,33 +112,17 @@ pub(crate) async fn run_pending(turn: &mut Turn, pending: Vec<ToolCall>) -> Resu
     calls.join(&mut turn.doom).await
 }
 
-/// The form in which a model writes edits best, which the catalog says.
-fn edit_form(models: &Models, model: &ModelRef) -> EditForm {
-    match models.info(model).edit {
-        Some(rein_llm::EditForm::Hashline) => EditForm::Hashline,
-        Some(rein_llm::EditForm::Patch) => EditForm::Patch,
-        Some(rein_llm::EditForm::Replace) | None => EditForm::Replace,
-    }
-}
-
 /// Opens the stream, trying again as long as that makes sense.
-async fn open_stream(turn: &Turn, start: &StepStart) -> Result<Result<ModelStream, StreamEnd>, Stopped> {
-    let messages = context::messages(start.history.iter().map(AsRef::as_ref));
-    let request = ModelRequest {
-        images: turn.bench.pictures.of(&messages).await,
-        model: start.model.model.clone(),
-        system: turn.bench.system.clone(),
-        tools: turn.bench.tools.in_form(edit_form(&turn.bench.models, &start.model)).specs(),
-        messages,
-        max_output: None,
-        effort: start.effort.or_else(|| turn.chain.as_ref().and_then(|chain| chain.current().effort)),
-        ..ModelRequest::default()
-    };
+async fn open_stream(
+    turn: &Turn,
+    start: &StepStart,
+    request: &ModelRequest,
+) -> Result<Result<ModelStream, StreamEnd>, Stopped> {
     let mut attempt = 1;
     loop {
-        let error = match turn.bench.models.stream(&start.model, &request, turn.cancel.clone()).await {
+        let error = match turn.bench.models.stream(&start.model, request, turn.nudge.clone()).await {
             Ok(stream) => return Ok(Ok(stream)),
-            Err(_) if turn.cancel.is_cancelled() => return Ok(Err(StreamEnd::Interrupted)),
+            Err(_) if turn.nudge.is_cancelled() => return Ok(Err(StreamEnd::Interrupted)),
             Err(error) => error,
         };
         if !error.retryable() || attempt >= turn.bench.settings.attempts {
@@ -162,7 +147,7 @@ async fn pump(
     loop {
         let batch = tokio::select! {
             biased;
-            () = turn.cancel.cancelled() => return Ok(StreamEnd::Interrupted),
+            () = turn.nudge.cancelled() => return Ok(StreamEnd::Interrupted),
             batch = stream.next() => batch,
         };
         match batch {
@@ -177,7 +162,7 @@ async fn pump(
                 carry_out(turn, std::mem::take(&mut steps), calls).await?;
             }
             Ok(None) => return Ok(StreamEnd::Finished),
-            Err(_) if turn.cancel.is_cancelled() => return Ok(StreamEnd::Interrupted),
+            Err(_) if turn.nudge.is_cancelled() => return Ok(StreamEnd::Interrupted),
             Err(error) => return Ok(StreamEnd::Failed(error)),
         }
     }
@@ -225,7 +210,13 @@ async fn carry_out_last(
     Ok(())
 }
 
-fn ended(turn: &Turn, start: &StepStart, answer: &Assembler, end: &StreamEnd) -> EntryBody {
+fn ended(
+    turn: &Turn,
+    start: &StepStart,
+    answer: &Assembler,
+    end: &StreamEnd,
+    sent: Fingerprint,
+) -> EntryBody {
     let finish = match end {
         StreamEnd::Finished => answer.finish().cloned().unwrap_or(Finish::Stop),
         StreamEnd::GaveUp(error) | StreamEnd::Failed(error) => Finish::Error { message: error.to_string() },
@@ -238,5 +229,6 @@ fn ended(turn: &Turn, start: &StepStart, answer: &Assembler, end: &StreamEnd) ->
         None if matches!(end, StreamEnd::GaveUp(_)) => Cost::ZERO,
         None => Cost::Unknown,
     };
-    EntryBody::StepEnded { turn: turn.id.clone(), step: start.step, finish, usage, cost }
+    let cache = turn.bench.cache.report(sent, usage);
+    EntryBody::StepEnded { turn: turn.id.clone(), step: start.step, finish, usage, cost, cache }
 }

@@ -27,7 +27,8 @@ pub(crate) struct Workbench {
     pub(crate) tools: Arc<Registry>,
     pub(crate) scene: Scene,
     pub(crate) settings: EngineSettings,
-    pub(crate) system: Vec<String>,
+    pub(crate) prompt: crate::prompt::SystemPrompt,
+    pub(crate) cache: Arc<crate::context::cache::CacheWatch>,
     pub(crate) artifacts: crate::dispatch::ArtifactShelf,
     pub(crate) pictures: crate::pictures::Pictures,
     pub(crate) jailer: Arc<crate::confinement::Jailer>,
@@ -40,6 +41,8 @@ pub(crate) struct Turn {
     pub(crate) link: Link,
     pub(crate) bench: Arc<Workbench>,
     pub(crate) cancel: CancellationToken,
+    /// Ends the step under way and not the turn. A child of `cancel`.
+    pub(crate) nudge: CancellationToken,
     pub(crate) doom: DoomGuard,
     /// Steps that the turn has made, also before its process died.
     pub(crate) steps: u32,
@@ -111,6 +114,12 @@ impl Turn {
         maker.before_step(&self.id, &mut self.room).await
     }
 
+    /// Whether an answer that was cut can go on, because it was the full window that cut it and there is room now.
+    async fn make_room_for_the_rest(&mut self) -> Result<bool, Stopped> {
+        let maker = Maker { link: &self.link, bench: &self.bench, cancel: &self.cancel };
+        Ok(maker.after_length(&self.id, &mut self.room).await? == Room::Enough)
+    }
+
     fn at_limit(&self) -> bool {
         let limit = self.bench.settings.max_steps;
         limit > 0 && self.steps.saturating_sub(self.lost) >= limit
@@ -126,7 +135,7 @@ impl Turn {
 
     async fn after_step(&mut self, end: StepEnd) -> Result<Next, Stopped> {
         match end {
-            StepEnd::Interrupted => Ok(Next::End(StopReason::Interrupted, None)),
+            StepEnd::Interrupted => Ok(self.interrupted()),
             StepEnd::GaveUp { error } if error.kind == ErrorKind::Overflow => Ok(self.after_overflow(&error)),
             StepEnd::GaveUp { error } => self.give_up(error).await,
             StepEnd::Failed { error, calls } => {
@@ -140,6 +149,9 @@ impl Turn {
             }
             StepEnd::Answered { finish, calls, empty } => {
                 self.failures = 0;
+                if finish == Finish::Length && calls.is_none() && self.make_room_for_the_rest().await? {
+                    return Ok(Next::Again);
+                }
                 self.room.answered();
                 if let Some(calls) = calls {
                     return Ok(self.after_calls(calls).unwrap_or(Next::Again));
@@ -185,7 +197,15 @@ impl Turn {
                 self.lost += 1;
                 Ok(Next::Again)
             }
-            Waited::Cancelled => Ok(Next::End(StopReason::Interrupted, None)),
+            Waited::Cancelled => Ok(self.interrupted()),
+        }
+    }
+
+    /// A step was ended early: with its turn, or for something that was said and could not wait.
+    fn interrupted(&self) -> Next {
+        match self.cancel.is_cancelled() {
+            true => Next::End(StopReason::Interrupted, None),
+            false => Next::Again,
         }
     }
 
@@ -228,7 +248,7 @@ impl Turn {
             })
             .await?;
         tokio::select! {
-            () = self.cancel.cancelled() => Ok(Waited::Cancelled),
+            () = self.nudge.cancelled() => Ok(Waited::Cancelled),
             () = tokio::time::sleep(delay) => Ok(Waited::Done),
         }
     }

@@ -14,7 +14,7 @@ use crate::effort::Effort;
 use crate::id::{ArtifactId, AskId, CallId, EntryId, PartId, Seq, SessionId, Timestamp, TurnId};
 use crate::intent::{Intent, Mode};
 use crate::message::{AssistantPart, Content, ModelRef};
-use crate::usage::{Cost, Usage};
+use crate::usage::{CacheReport, Cost, Usage};
 
 /// One line of a session's journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -90,6 +90,9 @@ pub enum EntryBody {
         usage: Option<Usage>,
         /// What it cost.
         cost: Cost,
+        /// How much of the request a cache served, and what kept it from more.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cache: Option<CacheReport>,
     },
     /// A call waits for a person.
     Asked {
@@ -176,6 +179,12 @@ pub enum EntryBody {
         title: String,
         /// Who gave it.
         by: Titler,
+        /// What naming it used, if a model did and its provider said so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        usage: Option<Usage>,
+        /// What naming it cost, if a model did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<Cost>,
     },
     /// How much the model thinks from the next step on.
     EffortChanged {
@@ -211,6 +220,20 @@ pub enum Delivery {
     Steer,
     /// After the turn that is under way, as one of its own.
     FollowUp,
+    /// At once also in the turn that is under way: the answer or the calls that keep it busy are
+    /// interrupted, and it goes on with this. If there is no turn, like a prompt.
+    Now,
+}
+
+impl Delivery {
+    /// Whether it joins the turn that is under way.
+    #[must_use]
+    pub fn joins_turn(self) -> bool {
+        match self {
+            Self::Steer | Self::Now => true,
+            Self::Prompt | Self::FollowUp => false,
+        }
+    }
 }
 
 /// How a model call ended.

@@ -59,4 +59,4 @@ pub use service::{
 };
 pub use todo::{TodoId, TodoItem, TodoList, TodoState};
 pub use tree::{TreeKind, TreeNode};
-pub use usage::{Cost, Usage};
+pub use usage::{CacheReport, Cost, Usage};

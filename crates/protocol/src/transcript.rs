@@ -365,7 +365,11 @@ impl Transcript {
             EntryBody::ModelChanged { model } => self.model = Some(model.clone()),
             EntryBody::ModeChanged { mode } => self.mode = Some(*mode),
             EntryBody::EffortChanged { effort } => self.effort = *effort,
-            EntryBody::Titled { title, by } => self.title = Some((title.clone(), *by)),
+            EntryBody::Titled { title, by, usage, cost } => {
+                self.usage += usage.unwrap_or_default();
+                self.cost += cost.unwrap_or(Cost::ZERO);
+                self.title = Some((title.clone(), *by));
+            }
             EntryBody::Travelled { .. } => self.items.push(Item::Travelled),
             EntryBody::PersonRan { call, command, result } => self.apply_person_ran(call, command, result),
             EntryBody::Recovered { message } => {

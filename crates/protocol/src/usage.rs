@@ -59,6 +59,21 @@ impl AddAssign for Usage {
     }
 }
 
+/// How much of a request the provider's cache served.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CacheReport {
+    /// Percent of the request's tokens that came from a cache, rounded down.
+    pub hit: u8,
+    /// The same of the request before, if this process made one in the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<u8>,
+    /// The first part that is not as it was in the request before: `model`, `effort`, `tools`, `head`,
+    /// `instructions`, `environment`, or `message N` counted from 1. Absent if the request only added to that one;
+    /// then a drop means that the provider no longer had it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_changed: Option<String>,
+}
+
 /// Money, in millionths of a US dollar. What is not known is not a zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]

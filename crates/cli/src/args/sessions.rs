@@ -28,6 +28,13 @@ pub enum SessionsCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Begin a new session with a summary of one; that one stays as it is
+    Handoff {
+        /// The session: its id, or the beginning or end of it
+        id: String,
+        /// What matters above all
+        focus: Vec<String>,
+    },
     /// Write a session to a file
     Export {
         /// The session: its id, or the beginning or end of it

@@ -178,6 +178,10 @@ impl Tally {
                 self.usage += compaction.usage.unwrap_or_default();
                 self.cost += compaction.cost;
             }
+            EntryBody::Titled { usage, cost, .. } => {
+                self.usage += usage.unwrap_or_default();
+                self.cost += cost.unwrap_or(rein_protocol::Cost::ZERO);
+            }
             EntryBody::TurnEnded { .. }
             | EntryBody::Queued { .. }
             | EntryBody::Asked { .. }
@@ -188,7 +192,6 @@ impl Tally {
             | EntryBody::Pruned { .. }
             | EntryBody::Travelled { .. }
             | EntryBody::PersonRan { .. }
-            | EntryBody::Titled { .. }
             | EntryBody::EffortChanged { .. } => {}
         }
     }

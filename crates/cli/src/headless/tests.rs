@@ -185,6 +185,7 @@ async fn the_json_format_is_one_object_with_everything() {
         finish: rein_protocol::Finish::Stop,
         usage: Some(Usage { input: 7, output: 3, reasoning: 1, cache_read: 2, ..Usage::default() }),
         cost: Cost::Known { micro_usd: 1500 },
+        cache: None,
     };
     let said = EntryBody::Part {
         turn: TurnId::new(),

@@ -2,6 +2,7 @@
 
 mod export;
 mod find;
+mod handoff;
 mod list;
 mod markdown;
 mod show;
@@ -12,6 +13,7 @@ use std::path::Path;
 use rein_protocol::Service;
 
 pub use find::{by_name, last_of};
+pub use handoff::handoff;
 
 use crate::args::SessionsCommand;
 use crate::error::CommandError;
@@ -37,6 +39,8 @@ pub async fn execute(
             let snapshot = service.get(&found.id).await?;
             show::show(&snapshot, if json { Form::Json } else { Form::Text })
         }
+        // It needs a model, and so another service.
+        SessionsCommand::Handoff { .. } => Ok(()),
         SessionsCommand::Export { id, format, file } => {
             let found = by_name(service, &id).await?;
             let snapshot = service.get(&found.id).await?;

@@ -159,7 +159,8 @@ impl Setup {
             .with_options(ModelsOptions { patience: Patience::Replayed, ..ModelsOptions::default() });
         let store = open_store(StoreOptions::new(data)).await?;
         let mut options = self.options(store, models);
-        options.tools = Arc::new(self.tools().await?);
+        let reader = self.page_reader(&options, &run.model);
+        options.tools = Arc::new(self.tools(Some(reader)).await?);
         options.commands = self.commands().await?;
         options.settings =
             EngineSettings { max_steps: run.max_steps, retry_base: Duration::ZERO, ..options.settings };

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rein_config::{SearchBackend, WebSettings};
+use rein_engine::PageReader;
 use rein_http::{Client, ClientOptions, FetchOptions, Fetcher, Guard};
 use rein_tools::user_tool::{Discovered, Limits, Origin, ToolDirectory, UserTools};
 use rein_tools::web_search::{Backend, SearchSettings, WebSearch};
@@ -23,9 +24,10 @@ pub(super) fn tools(
     web: &WebSettings,
     client: &ClientOptions,
     own: Discovered,
+    reader: Option<PageReader>,
     key: impl Fn(&str) -> Option<String>,
 ) -> Result<Registry, CommandError> {
-    let registry = Registry::builtin().with(fetching(web, client)?);
+    let registry = Registry::builtin().with(fetching(web, client, reader)?);
     let registry = match searching(web, client, key)? {
         Some(search) => registry.deferred([search]),
         None => registry,
@@ -51,7 +53,11 @@ pub(crate) async fn own(config: &Path) -> Discovered {
     UserTools::default().discover(&directories, &taken, Limits::default()).await
 }
 
-fn fetching(web: &WebSettings, client: &ClientOptions) -> Result<Arc<dyn Tool>, CommandError> {
+fn fetching(
+    web: &WebSettings,
+    client: &ClientOptions,
+    reader: Option<PageReader>,
+) -> Result<Arc<dyn Tool>, CommandError> {
     let guard = Guard::allowing(&web.allow_private)
         .map_err(|error| CommandError::usage("`web.allow_private` cannot be used").caused_by(error))?;
     let options = FetchOptions {
@@ -63,7 +69,8 @@ fn fetching(web: &WebSettings, client: &ClientOptions) -> Result<Arc<dyn Tool>, 
     };
     let fetcher = Fetcher::new(options)
         .map_err(|error| CommandError::usage("the network settings cannot be used").caused_by(error))?;
-    Ok(Arc::new(Webfetch::new(fetcher, webfetch::WebSettings::default(), None)))
+    let reader = reader.map(|reader| Arc::new(reader) as Arc<dyn webfetch::Summarise>);
+    Ok(Arc::new(Webfetch::new(fetcher, webfetch::WebSettings::default(), reader)))
 }
 
 fn searching(

@@ -6,6 +6,7 @@
 //! `"yes"`, or `"narrower"` where `project` compares the value with the user's.
 //! Permissions are not a field: they are rules in layers, see `permission`.
 
+mod compaction;
 mod log;
 mod sandbox;
 mod web;
@@ -21,6 +22,7 @@ use crate::provider::ProviderSettings;
 use crate::role::RoleSettings;
 use crate::secret::ServerUrl;
 
+pub use compaction::{CompactionSettings, Summariser};
 pub use log::{LogLevel, LogSettings, OtlpSettings};
 pub use sandbox::{Confine, NetworkAccess, SandboxMeans, SandboxSettings, WhenUnavailable};
 pub use web::{SearchBackend, SearchSettings, WebSettings};
@@ -59,6 +61,11 @@ pub struct Settings {
     pub log: LogSettings,
     /// Telling a collector how long things took.
     pub otlp: OtlpSettings,
+    /// Making room in the model's window.
+    pub compaction: CompactionSettings,
+    /// Whether a small model names a session after its first turn. It does so only where a person is there, and
+    /// never with the model that does the work unless that was chosen for the role.
+    pub titles: bool,
     /// Providers of models by name: more of them, or other values for those that rein knows.
     #[schemars(extend("x-rein-entry" = "PROVIDER", "propertyNames" = { "pattern": "^[^/]+$" }))]
     pub provider: BTreeMap<String, ProviderSettings>,
@@ -82,6 +89,8 @@ impl Default for Settings {
             web: WebSettings::default(),
             log: LogSettings::default(),
             otlp: OtlpSettings::default(),
+            compaction: CompactionSettings::default(),
+            titles: true,
             provider: BTreeMap::new(),
             roles: BTreeMap::new(),
         }

@@ -61,6 +61,11 @@ fn nothing_set_is_the_defaults() {
     web.timeout = 30  # default
     web.size_mb = 5  # default
     log.level = "warn"  # default
+    compaction.model = "same"  # default
+    compaction.threshold = 100  # default
+    compaction.idle = 0  # default
+    compaction.promote = false  # default
+    titles = true  # default
     # model is not set
     # shell is not set
     # network.proxy is not set

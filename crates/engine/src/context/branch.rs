@@ -55,7 +55,7 @@ impl Branch {
 
     pub(crate) fn end_with(&mut self, finish: Finish, usage: Option<Usage>) -> &mut Self {
         let turn = self.turn.clone();
-        self.add(EntryBody::StepEnded { turn, step: 1, finish, usage, cost: Cost::Unknown })
+        self.add(EntryBody::StepEnded { turn, step: 1, finish, usage, cost: Cost::Unknown, cache: None })
     }
 
     pub(crate) fn result(&mut self, call: &ToolCall, text: &str, status: CallStatus) -> &mut Self {

@@ -31,6 +31,12 @@ impl Budget {
         self.usable.is_some_and(|usable| self.used >= usable)
     }
 
+    /// With room made when so many percent of what is usable are used.
+    pub(crate) fn at_percent(self, percent: u8) -> Self {
+        let part = |usable: u64| usable / 100 * u64::from(percent) + usable % 100 * u64::from(percent) / 100;
+        Self { usable: self.usable.map(part), ..self }
+    }
+
     /// As a face shows it.
     pub(crate) fn shown(&self) -> ContextUse {
         ContextUse { used: self.used, base: self.base, window: self.window, usable: self.usable }
@@ -133,6 +139,18 @@ mod tests {
         ] {
             assert_eq!(usable(window, Some(output)), expected, "{window} {output}");
         }
+    }
+
+    #[test]
+    fn a_threshold_is_a_part_of_what_is_usable() {
+        let view = View::of(&[]);
+        let budget = measure(&view, Size { bytes: 3_500, images: 0 }, limits(200_000, 0));
+        for (percent, expected) in [(100, 180_000), (50, 90_000), (1, 1_800)] {
+            assert_eq!(budget.at_percent(percent).usable, Some(expected));
+        }
+        assert!(!budget.is_exceeded());
+        let small = measure(&view, Size { bytes: 3_500, images: 0 }, limits(1_999, 0));
+        assert!(!small.is_exceeded() && small.at_percent(70).is_exceeded(), "{small:?}");
     }
 
     #[test]

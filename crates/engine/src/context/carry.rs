@@ -2,7 +2,9 @@
 //! the agent, the files it used, what still runs, what still waits.
 //!
 //! Pure. It is always taken from the whole branch, never from an earlier
-//! compaction, so that nothing fades from one to the next.
+//! compaction, so that nothing fades from one to the next. The exception is the
+//! compaction that a session begins with, because another was handed over to it:
+//! what that carried is all there is, and counts as said and done here.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -30,7 +32,7 @@ pub(crate) fn carried(
 ) -> Carried {
     Carried {
         words: words(before, room, ruler),
-        todo: todo(branch).filter(|list| !list.items.is_empty()),
+        todo: todo(branch).or_else(|| origin(branch)?.todo.clone()).filter(|list| !list.items.is_empty()),
         files: files(branch),
         jobs: jobs.iter().filter(|job| job.state.is_alive()).cloned().collect(),
         asks: asks(branch),
@@ -39,7 +41,10 @@ pub(crate) fn carried(
 
 /// The first message and the newest ones, as far as they fit.
 fn words(before: &[&Entry], room: u64, ruler: Ruler) -> Vec<CarriedWords> {
-    let said: Vec<String> = before.iter().filter_map(|entry| said(&entry.body)).collect();
+    let handed = origin(before).map_or(&[][..], |carried| &carried.words);
+    let handed = handed.iter().map(|words| (words.text.clone(), words.skipped));
+    let here = before.iter().filter_map(|entry| said(&entry.body)).map(|text| (text, 0));
+    let (said, skipped): (Vec<String>, Vec<u32>) = handed.chain(here).unzip();
     let mut left = ruler.bytes(room);
     let most = left / 2;
     let mut kept: Vec<(usize, String)> = Vec::new();
@@ -58,10 +63,22 @@ fn words(before: &[&Entry], room: u64, ruler: Ruler) -> Vec<CarriedWords> {
     let mut next = 0;
     let mut words = Vec::with_capacity(kept.len());
     for (place, text) in kept {
-        words.push(CarriedWords { text, skipped: u32::try_from(place - next).unwrap_or(u32::MAX) });
+        let between = u32::try_from(place - next).unwrap_or(u32::MAX);
+        let before: u32 = skipped.get(next..=place).unwrap_or_default().iter().sum();
+        words.push(CarriedWords { text, skipped: between.saturating_add(before) });
         next = place + 1;
     }
     words
+}
+
+/// What was handed over to a session that began with the record of another.
+fn origin<'a>(branch: &[&'a Entry]) -> Option<&'a Carried> {
+    let first = branch.iter().find_map(|entry| match &entry.body {
+        EntryBody::User { .. } | EntryBody::StepStarted { .. } => Some(None),
+        EntryBody::Compacted { compaction } => Some(Some(&compaction.carried)),
+        _ => None,
+    });
+    first.flatten()
 }
 
 fn said(body: &EntryBody) -> Option<String> {
@@ -100,8 +117,10 @@ fn todo(branch: &[&Entry]) -> Option<TodoList> {
 fn files(branch: &[&Entry]) -> Vec<TouchedFile> {
     let mut tools: HashMap<&CallId, &str> = HashMap::new();
     let mut intents: HashMap<&CallId, &Intent> = HashMap::new();
-    let mut touched: HashMap<&PathBuf, (usize, Touch)> = HashMap::new();
-    for (place, entry) in branch.iter().enumerate() {
+    let mut touched: HashMap<&PathBuf, (i64, Touch)> = HashMap::new();
+    let handed = origin(branch).map_or(&[][..], |carried| &carried.files);
+    touched.extend(handed.iter().zip(1..).map(|(file, place)| (&file.path, (-place, file.touch))));
+    for (place, entry) in (0_i64..).zip(branch) {
         match &entry.body {
             EntryBody::Part { body: AssistantPart::Call(call), .. } => {
                 tools.insert(&call.id, &call.tool);
@@ -124,7 +143,7 @@ fn files(branch: &[&Entry]) -> Vec<TouchedFile> {
             _ => {}
         }
     }
-    let mut newest: Vec<(&PathBuf, (usize, Touch))> = touched.into_iter().collect();
+    let mut newest: Vec<(&PathBuf, (i64, Touch))> = touched.into_iter().collect();
     newest.sort_by(|(path, (place, _)), (other, (later, _))| later.cmp(place).then_with(|| path.cmp(other)));
     newest.truncate(MOST_FILES);
     newest.into_iter().map(|(path, (_, touch))| TouchedFile { path: path.clone(), touch }).collect()

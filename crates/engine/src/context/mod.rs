@@ -9,15 +9,19 @@
 //!
 //! `view` is what of a branch is sent; `size` and `budget` say how much that is
 //! and how much it may be; `prune`, `plan` and `carry` decide what makes room;
-//! `render`, `digest` and `summary` are the words for it.
+//! `render`, `digest` and `summary` are the words for it; `breakdown` says what
+//! it consists of, and `cache` why a provider had to read it anew.
 
 #[cfg(test)]
-mod branch;
+pub(crate) mod branch;
+pub(crate) mod breakdown;
 pub(crate) mod budget;
+pub(crate) mod cache;
 mod carry;
 pub(crate) mod digest;
 pub(crate) mod plan;
 pub(crate) mod prune;
+pub(crate) mod rehearse;
 mod render;
 pub(crate) mod size;
 pub(crate) mod summary;
@@ -30,12 +34,15 @@ use rein_protocol::{
     CallId, CallResult, Content, Delivery, Entry, EntryBody, Finish, Message, ModelRef, ToolCall,
 };
 
+pub(crate) use carry::shortened;
 use view::View;
 
 const INTERRUPTED: &str = "[The user interrupted you here.]";
 const CUT_OFF: &str = "[Your answer was cut off by a lost connection.]";
 const GO_ON: &str = "[Your answer was cut off by a lost connection. Go on from where it stopped.]";
 const RAN: &str = "[The user ran this command in the workspace by themselves, with this output:]";
+const NO_ROOM: &str =
+    "[There was no room for the rest of your answer. There is now: go on from where it stopped.]";
 const STEER_BEFORE: &str = "[The user sent this while you were working. Take it into account from now on:]";
 
 /// The conversation of a branch.
@@ -71,6 +78,7 @@ struct Builder<'a> {
 enum Note {
     Interrupted,
     CutOff,
+    NoRoom,
 }
 
 /// The answer whose step or calls are still under way.
@@ -133,6 +141,7 @@ impl Builder<'_> {
             // With calls, their results are what the model goes on from.
             Finish::Error { .. } | Finish::Died if has_words && !has_calls => Some(Note::CutOff),
             Finish::Error { .. } | Finish::Died => None,
+            Finish::Length if !has_calls => Some(Note::NoRoom),
             Finish::Stop | Finish::ToolCalls | Finish::Length | Finish::Refusal | Finish::Other { .. } => {
                 None
             }
@@ -143,12 +152,13 @@ impl Builder<'_> {
         self.close_answer();
         let mut words = Vec::new();
         // Whether to go on is for the person to say.
-        words.extend(self.note.take().map(|note| match note {
-            Note::Interrupted => Content::text(INTERRUPTED),
-            Note::CutOff => Content::text(CUT_OFF),
+        words.extend(self.note.take().and_then(|note| match note {
+            Note::Interrupted => Some(Content::text(INTERRUPTED)),
+            Note::CutOff => Some(Content::text(CUT_OFF)),
+            Note::NoRoom => None,
         }));
         words.append(&mut self.ran);
-        if delivery == Delivery::Steer {
+        if delivery.joins_turn() {
             words.push(Content::text(STEER_BEFORE));
         }
         words.extend_from_slice(content);
@@ -186,6 +196,7 @@ impl Builder<'_> {
             let text = match note {
                 Note::Interrupted => INTERRUPTED,
                 Note::CutOff => GO_ON,
+                Note::NoRoom => NO_ROOM,
             };
             self.messages.push(Message::User { content: vec![Content::text(text)] });
         }

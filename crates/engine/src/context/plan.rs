@@ -23,6 +23,8 @@ pub(crate) enum Squeeze {
     Usual,
     /// As little as possible, because the usual was too much.
     Hard,
+    /// Nothing: another session begins with what is made of it.
+    All,
 }
 
 /// What a plan is made from.
@@ -111,11 +113,15 @@ fn tail_budget(material: &Material<'_, '_>) -> (u64, u64) {
             (usual, (2 * usual).min(available / 2))
         }
         Squeeze::Hard => (available / 8, available / 8),
+        Squeeze::All => (0, 0),
     }
 }
 
 /// How many of the kept entries are to be summarised.
 fn cut(view: &View<'_>, material: &Material<'_, '_>) -> usize {
+    if material.squeeze == Squeeze::All {
+        return view.kept.len();
+    }
     let (usual, most) = tail_budget(material);
     let places = places(&view.kept);
     let (mut tail, mut turns, mut end) = (0_u64, 0, view.kept.len());

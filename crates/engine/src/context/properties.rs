@@ -144,6 +144,61 @@ proptest! {
     }
 
     #[test]
+    fn every_entry_is_summarised_or_kept_and_none_is_both(
+        acts in history(), usable in 2_000_u64..60_000, hard in any::<bool>(),
+    ) {
+        let squeeze = if hard { Squeeze::Hard } else { Squeeze::Usual };
+        let mut branch = branch_of(&acts);
+        let ids = |entries: &[&Entry]| -> Vec<rein_protocol::EntryId> {
+            entries.iter().map(|entry| entry.id.clone()).collect()
+        };
+        let (body, head, all) = {
+            let entries = branch.view();
+            let Some(plan) = plan(&material(&entries, usable, squeeze)) else { return Ok(()) };
+            // The same entries give the same plan.
+            let again = super::plan::plan(&material(&entries, usable, squeeze)).unwrap();
+            prop_assert_eq!(ids(&plan.head), ids(&again.head));
+            prop_assert_eq!(&plan.carried, &again.carried);
+            (compaction(&plan), ids(&plan.head), ids(&View::of(&entries).kept))
+        };
+        branch.add(body);
+        let kept = ids(&View::of(&branch.view()).kept);
+        prop_assert_eq!([head, kept].concat(), all);
+    }
+
+    #[test]
+    fn every_path_through_a_tree_is_a_valid_conversation(
+        trunk in history(),
+        forks in prop::collection::vec((any::<prop::sample::Index>(), any::<bool>(), history()), 1..5),
+        usable in 2_000_u64..60_000,
+    ) {
+        let mut branch = branch_of(&trunk);
+        for (place, compacts, acts) in forks {
+            // Anywhere, also between a call and its result.
+            let left = place.index(branch.entries.len() + 1);
+            branch.entries.truncate(left);
+            let body = plan(&material(&branch.view(), usable, Squeeze::Usual)).as_ref().map(compaction);
+            if let Some(body) = body.filter(|_| compacts) {
+                branch.add(body);
+            }
+            branch.entries.extend(branch_of(&acts).entries);
+            let sent = messages(&branch.entries);
+            prop_assert!(is_paired(&sent));
+            let entries = branch.view();
+            let view = View::of(&entries);
+            let figures = PruneFigures { protected: 500, least_saving: 1, smallest: 50 };
+            if let Some(planned) = prune(&view, figures, Ruler::default()) {
+                let calls: HashSet<&CallId> = planned.results.iter().map(|result| &result.call).collect();
+                prop_assert_eq!(calls.len(), planned.results.len(), "no result is left out twice");
+            }
+            if let Some(planned) = plan(&material(&entries, usable, Squeeze::Usual)) {
+                let first = planned.first_kept.as_ref();
+                prop_assert!(first.is_none_or(|first| view.kept.iter().any(|entry| entry.id == *first)));
+            }
+        }
+    }
+
+    #[test]
     fn the_tail_keeps_to_its_bounds(acts in history(), usable in 2_000_u64..60_000) {
         let branch = branch_of(&acts);
         let entries = branch.view();

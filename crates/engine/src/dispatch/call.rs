@@ -22,6 +22,8 @@ const STOP_GRACE: Duration = Duration::from_secs(5);
 /// How often what a call printed is shown while it runs.
 pub(super) const LIVE_TICK: Duration = Duration::from_millis(33);
 
+const STOPPED_FOR_A_MESSAGE: &str = "[stopped because the user sent a message, which follows]";
+
 /// What a call's end means for the turn.
 pub(super) enum Ending {
     Usual,
@@ -95,7 +97,7 @@ async fn pass_stations(
 ) -> Result<Finished, Stopped> {
     let plan = tokio::select! {
         biased;
-        () = desk.cancel.cancelled() => return Ok(not_run(call)),
+        () = desk.cancel.cancelled() => return Ok(not_run(desk, call)),
         plan = plan_in_order(desk, call, place) => plan,
     };
     let plan = match plan {
@@ -111,7 +113,7 @@ async fn pass_stations(
             span.record("status", tracing::field::debug(finished.status));
             Ok(finished)
         }
-        closed => Ok(kept_back(call, intent, closed)),
+        closed => Ok(kept_back(desk, call, intent, closed)),
     }
 }
 
@@ -132,7 +134,7 @@ async fn wrong(
         Gate::Go { .. } => {
             Finished::unfinished(CallStatus::Failed, intent.display, "invalid call", complaint.0)
         }
-        closed => kept_back(call, intent, closed),
+        closed => kept_back(desk, call, intent, closed),
     })
 }
 
@@ -171,7 +173,7 @@ async fn pass_gate(
 }
 
 /// The result of a call that was not let through.
-fn kept_back(call: &ToolCall, intent: Intent, gate: Gate) -> Finished {
+fn kept_back(desk: &Desk, call: &ToolCall, intent: Intent, gate: Gate) -> Finished {
     match gate {
         Gate::Refused { text } => Finished::unfinished(CallStatus::Refused, intent.display, "refused", text),
         Gate::Rejected { message } => rejected(intent, message),
@@ -181,18 +183,17 @@ fn kept_back(call: &ToolCall, intent: Intent, gate: Gate) -> Finished {
             result.ending = Ending::DoomLoop(text);
             result
         }
-        Gate::Withdrawn | Gate::Go { .. } => not_run(call),
+        Gate::Withdrawn | Gate::Go { .. } => not_run(desk, call),
     }
 }
 
-fn not_run(call: &ToolCall) -> Finished {
+fn not_run(desk: &Desk, call: &ToolCall) -> Finished {
     let display = Display::titled(call.tool.clone());
-    Finished::unfinished(
-        CallStatus::NotRun,
-        display,
-        "not run",
-        "Not run: the user interrupted before this call began.",
-    )
+    let text = match desk.was_nudged() {
+        false => "Not run: the user interrupted before this call began.",
+        true => "Not run: the user sent a message before this call began. It follows.",
+    };
+    Finished::unfinished(CallStatus::NotRun, display, "not run", text)
 }
 
 fn rejected(intent: Intent, message: Option<String>) -> Finished {
@@ -275,7 +276,10 @@ async fn run_plan(
     });
     let kept = output.finish().await;
     let news = scene.jobs.take_notices().into_iter().map(|notice| format!("[{notice}]"));
-    let trailer = outcome.trailer.into_iter().chain(news).reduce(|all, next| format!("{all}\n{next}"));
+    let nudged = outcome.status == CallStatus::Interrupted && desk.was_nudged();
+    let told = nudged.then(|| STOPPED_FOR_A_MESSAGE.to_owned());
+    let trailer =
+        outcome.trailer.into_iter().chain(told).chain(news).reduce(|all, next| format!("{all}\n{next}"));
     Finished {
         pictures: desk.bench.pictures.keep(outcome.pictures).await,
         ending: Ending::Usual,

@@ -37,10 +37,20 @@ struct Desk {
     turn: TurnId,
     link: Link,
     bench: Arc<Workbench>,
+    /// Ends the step.
     cancel: CancellationToken,
+    /// Ends the turn.
+    turn_cancel: CancellationToken,
     manner: Manner,
     /// The step that the calls belong to.
     span: tracing::Span,
+}
+
+impl Desk {
+    /// Whether the step ends for something that was said, and its turn goes on.
+    fn was_nudged(&self) -> bool {
+        self.cancel.is_cancelled() && !self.turn_cancel.is_cancelled()
+    }
 }
 
 /// What the model that calls can do.
@@ -66,7 +76,8 @@ impl Calls {
             turn: turn.id.clone(),
             link: turn.link.clone(),
             bench: Arc::clone(&turn.bench),
-            cancel: turn.cancel.clone(),
+            cancel: turn.nudge.clone(),
+            turn_cancel: turn.cancel.clone(),
             manner,
             span: tracing::Span::current(),
         };

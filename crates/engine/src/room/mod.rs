@@ -6,23 +6,27 @@
 //! recorded. Whoever interrupts before that changes nothing. Two compactions
 //! without an answer between them are the end: a third would not help.
 
+mod handover;
 mod summarise;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use rein_protocol::{Compaction, CompactionReason, Entry, EntryBody, ModelRef, Timestamp, TurnId};
+use rein_protocol::{
+    Compaction, CompactionReason, Entry, EntryBody, EventBody, ModelRef, SummarySource, Timestamp, TurnId,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::context::budget::{self, Budget};
 use crate::context::plan::{Material, Plan, Squeeze, plan};
 use crate::context::prune::{self, PruneFigures};
-use crate::context::size::Size;
 use crate::context::view::View;
+use crate::request;
 use crate::session::link::{Link, Look, Stopped, Wish};
 use crate::turn::Workbench;
-use summarise::{Summarised, summarise};
+pub(crate) use handover::hand_over;
+use summarise::{Summarised, Summariser, summarise};
 
 /// How often a conversation is compacted without an answer of the model between.
 const MOST_IN_A_ROW: u32 = 2;
@@ -103,7 +107,7 @@ impl Maker<'_> {
                 (self.measure(&look), look)
             }
         };
-        if !exceeded {
+        if !exceeded || self.promote(&look, overflowed).await? == Promoted::Enough {
             return Ok(Room::Enough);
         }
         let squeeze = match state.in_a_row {
@@ -123,10 +127,51 @@ impl Maker<'_> {
         }
     }
 
+    /// Makes room after an answer that the full window cut, so that it can go on. Any other cut is left as it is.
+    pub(crate) async fn after_length(&self, turn: &TurnId, state: &mut RoomState) -> Result<Room, Stopped> {
+        let look = self.link.look(turn).await?;
+        if let Some(wish) = &look.wish {
+            return self.compact_as_wished(&look, wish).await;
+        }
+        let budget = self.measure(&look);
+        let spoken = look.history.iter().rev().find_map(|entry| match &entry.body {
+            EntryBody::StepEnded { usage, .. } => usage.map(|usage| usage.output),
+            _ => None,
+        });
+        let own_limit = self.bench.models.limits(&look.model).output;
+        let at_its_own_limit = spoken.is_some_and(|spoken| own_limit.is_some_and(|limit| spoken >= limit));
+        if at_its_own_limit || !budget.is_exceeded() || state.in_a_row >= MOST_IN_A_ROW {
+            return Ok(Room::Full(String::new()));
+        }
+        let squeeze = if state.in_a_row == 0 { Squeeze::Usual } else { Squeeze::Hard };
+        state.in_a_row += 1;
+        let usable = budget.usable.unwrap_or(u64::MAX);
+        let order = Order { reason: CompactionReason::Length, focus: None, usable, squeeze };
+        self.compact(&look, &budget, order).await
+    }
+
+    /// Goes on with a larger sibling of the model, if that is wanted and there is one.
+    async fn promote(&self, look: &Look, overflowed: bool) -> Result<Promoted, Stopped> {
+        let models = &self.bench.models;
+        let wanted = self.bench.settings.compaction.promote;
+        let larger = wanted.then(|| models.promotion(&look.model)).flatten();
+        let Some(larger) = larger else { return Ok(Promoted::No) };
+        let message = format!("the window of {} is full: {larger} goes on", look.model);
+        self.link.record(vec![EntryBody::ModelChanged { model: larger.clone() }]).await?;
+        self.link.emit(EventBody::Notice { message }).await?;
+        let exceeded = measure(self.bench, &look.history, &larger).is_exceeded();
+        Ok(if exceeded && !overflowed { Promoted::NotEnough } else { Promoted::Enough })
+    }
+
     /// Grants a person's wish during a turn. That it cannot be granted is no reason to stop.
     async fn grant(&self, look: &Look, wish: &Wish) -> Result<Room, Stopped> {
         match self.compact_as_wished(look, wish).await? {
-            Room::Full(_) => Ok(Room::Enough),
+            Room::Full(why) => {
+                self.link
+                    .emit(EventBody::Notice { message: format!("nothing was compacted: {why}") })
+                    .await?;
+                Ok(Room::Enough)
+            }
             room => Ok(room),
         }
     }
@@ -136,7 +181,7 @@ impl Maker<'_> {
         let budget = self.measure(look);
         let usable = wished_usable(&budget);
         let focus = wish.focus.as_deref();
-        let order = Order { reason: CompactionReason::Manual, focus, usable, squeeze: Squeeze::Usual };
+        let order = Order { reason: wish.reason, focus, usable, squeeze: Squeeze::Usual };
         self.compact(look, &budget, order).await
     }
 
@@ -178,7 +223,7 @@ impl Maker<'_> {
         let jobs = self.bench.scene.jobs.list();
         let attempts = match order.squeeze {
             Squeeze::Usual => &[Squeeze::Usual, Squeeze::Hard][..],
-            Squeeze::Hard => &[Squeeze::Hard],
+            Squeeze::Hard | Squeeze::All => &[Squeeze::Hard],
         };
         for squeeze in attempts {
             let material = Material {
@@ -192,6 +237,7 @@ impl Maker<'_> {
             // A summary that could not help is not asked for.
             let plan = plan(&material).filter(|plan| plan.least_tokens() < order.usable.min(budget.used));
             let Some(plan) = plan else { continue };
+            self.link.emit(EventBody::Compacting { reason: order.reason }).await?;
             let Summarised::Done(compaction) = self.compaction(&plan, look, budget, &order).await else {
                 return Ok(Room::Interrupted);
             };
@@ -200,6 +246,12 @@ impl Maker<'_> {
             }
             if self.cancel.is_cancelled() {
                 return Ok(Room::Interrupted);
+            }
+            if let SummarySource::Digest { why } = &compaction.source {
+                let message = format!(
+                    "no model summarised the conversation ({why}): the record was made from what happened"
+                );
+                self.link.emit(EventBody::Notice { message }).await?;
             }
             self.link.record(vec![EntryBody::Compacted { compaction }]).await?;
             // What was shown with earlier results may be gone.
@@ -216,23 +268,43 @@ impl Maker<'_> {
         budget: &Budget,
         order: &Order<'_>,
     ) -> Summarised<Box<Compaction>> {
-        let Summarised::Done(summary) = summarise(self, plan, &look.model, budget, order).await else {
-            return Summarised::Interrupted;
-        };
-        let mut compaction = Compaction {
-            reason: order.reason,
-            first_kept: plan.first_kept.clone(),
-            summary: summary.text,
-            source: summary.source,
-            carried: plan.carried.clone(),
-            tokens_before: budget.used,
-            tokens_after: 0,
-            usage: summary.usage,
-            cost: summary.cost,
-        };
-        compaction.tokens_after = plan.tokens_with(&compaction);
-        Summarised::Done(Box::new(compaction))
+        let who = self.bench.settings.compaction.model;
+        let summariser = Summariser::new(&self.bench.models, self.cancel, who, Some(&look.model));
+        compaction(&summariser, plan, budget, order).await
     }
+}
+
+/// A compaction as planned, with its summary.
+async fn compaction(
+    summariser: &Summariser<'_>,
+    plan: &Plan<'_>,
+    budget: &Budget,
+    order: &Order<'_>,
+) -> Summarised<Box<Compaction>> {
+    let Summarised::Done(summary) = summarise(summariser, plan, budget, order).await else {
+        return Summarised::Interrupted;
+    };
+    let mut compaction = Compaction {
+        reason: order.reason,
+        first_kept: plan.first_kept.clone(),
+        summary: summary.text,
+        source: summary.source,
+        carried: plan.carried.clone(),
+        tokens_before: budget.used,
+        tokens_after: 0,
+        usage: summary.usage,
+        cost: summary.cost,
+    };
+    compaction.tokens_after = plan.tokens_with(&compaction);
+    Summarised::Done(Box::new(compaction))
+}
+
+/// Whether a larger model made room.
+#[derive(Debug, PartialEq, Eq)]
+enum Promoted {
+    No,
+    NotEnough,
+    Enough,
 }
 
 /// What leaving results out achieved.
@@ -245,8 +317,8 @@ enum Pruned {
 /// How full the window is with this branch.
 pub(crate) fn measure(bench: &Workbench, history: &[Arc<Entry>], model: &ModelRef) -> Budget {
     let branch: Vec<&Entry> = history.iter().map(AsRef::as_ref).collect();
-    let base = Size::of_base(&bench.system, &bench.tools.specs());
-    budget::measure(&View::of(&branch), base, bench.models.limits(model))
+    let budget = budget::measure(&View::of(&branch), request::base(bench, model), bench.models.limits(model));
+    budget.at_percent(bench.settings.compaction.threshold)
 }
 
 /// Whether there is something that a person could want to have compacted.
@@ -277,10 +349,18 @@ pub(crate) async fn compact_idle(
         let maker = Maker { link: &link, bench: &bench, cancel: &cancel };
         maker.compact_as_wished(&look, &wish).await
     };
-    match AssertUnwindSafe(work).catch_unwind().await {
-        Ok(Ok(Room::Full(why))) => tracing::info!(%turn, why, "nothing was compacted"),
-        Ok(_) => {}
-        Err(_) => tracing::error!(%turn, "a compaction panicked"),
+    let told = match AssertUnwindSafe(work).catch_unwind().await {
+        Ok(Ok(Room::Full(why))) => Some(format!("nothing was compacted: {why}")),
+        Ok(Ok(Room::Interrupted)) => Some("nothing was compacted: it was interrupted".to_owned()),
+        Ok(Ok(Room::Enough) | Err(Stopped)) => None,
+        Err(_) => {
+            tracing::error!(%turn, "a compaction panicked");
+            Some("nothing was compacted: rein failed".to_owned())
+        }
+    };
+    if let Some(message) = told {
+        // An actor that is gone has nobody to tell it to.
+        let _ = link.emit(EventBody::Notice { message }).await;
     }
     link.compaction_over(turn).await;
 }

@@ -3,11 +3,13 @@
 //! A conversation that does not fit the summariser's window is shown in chunks,
 //! each with the summary of those before it. An overflow halves the chunks.
 
-use rein_llm::{ErrorKind, ModelError, ModelEvent, ModelRequest};
+use rein_config::Summariser as Who;
+use rein_llm::{ErrorKind, ModelError, ModelEvent, ModelRequest, Models, Role};
 use rein_protocol::{Content, Cost, Finish, Message, ModelRef, SummarySource, Usage};
+use tokio_util::sync::CancellationToken;
 
-use super::{Maker, Order};
-use crate::context::budget::Budget;
+use super::Order;
+use crate::context::budget::{self, Budget};
 use crate::context::digest::{chunks, digest, pieces};
 use crate::context::plan::Plan;
 use crate::context::summary::{self, Flaw};
@@ -51,37 +53,83 @@ enum NoAnswer {
     Error(ModelError),
 }
 
+/// Who is asked for a summary.
+pub(super) struct Summariser<'a> {
+    models: &'a Models,
+    cancel: &'a CancellationToken,
+    /// One after the other, until one gives a usable summary.
+    asked: Vec<ModelRef>,
+}
+
+impl<'a> Summariser<'a> {
+    /// As settings say, in a session that works with `current`. A small model that cannot do it is followed by the
+    /// one that does the work.
+    pub(super) fn new(
+        models: &'a Models,
+        cancel: &'a CancellationToken,
+        who: Who,
+        current: Option<&ModelRef>,
+    ) -> Self {
+        let small =
+            current.filter(|_| who == Who::Small).map(|current| models.role(Role::Small, current).model);
+        let mut asked: Vec<ModelRef> = small.into_iter().chain(current.cloned()).collect();
+        asked.dedup();
+        Self { models, cancel, asked }
+    }
+}
+
 pub(super) async fn summarise(
-    maker: &Maker<'_>,
+    summariser: &Summariser<'_>,
     plan: &Plan<'_>,
-    model: &ModelRef,
     budget: &Budget,
     order: &Order<'_>,
 ) -> Summarised<Summary> {
     let mut spent = Spent { usage: None, cost: Cost::ZERO };
-    let room = plan.summary_room;
-    let usable = budget.usable.unwrap_or(order.usable).min(order.usable);
-    let mut most = budget.ruler.bytes(usable / 10 * 6).max(LEAST_CHUNK);
-    let flaw = loop {
-        match by_model(maker, plan, model, order, most, &mut spent).await {
+    let mut flaw = Flaw::Failed("there is no model".to_owned());
+    for model in &summariser.asked {
+        flaw = match by_one(summariser, plan, model, budget, order, &mut spent).await {
             Ok(text) => {
                 let source = SummarySource::Model { model: model.clone() };
                 return Summarised::Done(Summary { text, source, usage: spent.usage, cost: spent.cost });
             }
-            Err(Failure::Interrupted) => return Summarised::Interrupted,
-            Err(Failure::Overflow) if most / 2 >= LEAST_CHUNK => most /= 2,
-            Err(Failure::Overflow) => break Flaw::Failed("it does not fit the model's window".to_owned()),
-            Err(Failure::Flawed(flaw)) => break flaw,
-        }
-    };
-    tracing::info!(%flaw, "a summary is made without a model");
+            Err(None) => return Summarised::Interrupted,
+            Err(Some(flaw)) => flaw,
+        };
+        tracing::info!(%flaw, %model, "a model gave no summary");
+    }
     let previous = plan.previous.map(|previous| previous.summary.as_str());
     Summarised::Done(Summary {
-        text: digest(&plan.head, previous, budget.ruler.bytes(room)),
+        text: digest(&plan.head, previous, budget.ruler.bytes(plan.summary_room)),
         source: SummarySource::Digest { why: flaw.to_string() },
         usage: spent.usage,
         cost: spent.cost,
     })
+}
+
+/// The summary of one model, or what is wrong with it; nothing if somebody interrupted.
+async fn by_one(
+    summariser: &Summariser<'_>,
+    plan: &Plan<'_>,
+    model: &ModelRef,
+    budget: &Budget,
+    order: &Order<'_>,
+    spent: &mut Spent,
+) -> Result<String, Option<Flaw>> {
+    let limits = summariser.models.limits(model);
+    let own = limits.context.map(|window| budget::usable(window, limits.output));
+    let usable = budget.usable.unwrap_or(order.usable).min(order.usable).min(own.unwrap_or(u64::MAX));
+    let mut most = budget.ruler.bytes(usable / 10 * 6).max(LEAST_CHUNK);
+    loop {
+        match by_model(summariser, plan, model, order, most, spent).await {
+            Ok(text) => return Ok(text),
+            Err(Failure::Interrupted) => return Err(None),
+            Err(Failure::Overflow) if most / 2 >= LEAST_CHUNK => most /= 2,
+            Err(Failure::Overflow) => {
+                return Err(Some(Flaw::Failed("it does not fit the model's window".to_owned())));
+            }
+            Err(Failure::Flawed(flaw)) => return Err(Some(flaw)),
+        }
+    }
 }
 
 /// Why a model gave no summary.
@@ -93,7 +141,7 @@ enum Failure {
 
 /// The summary of all chunks, one after the other.
 async fn by_model(
-    maker: &Maker<'_>,
+    summariser: &Summariser<'_>,
     plan: &Plan<'_>,
     model: &ModelRef,
     order: &Order<'_>,
@@ -108,13 +156,13 @@ async fn by_model(
         summary = Some(digest(&plan.head, summary.as_deref(), most / 4));
     }
     for chunk in &chunks {
-        summary = Some(of_chunk(maker, chunk, summary.as_deref(), plan, model, order, spent).await?);
+        summary = Some(of_chunk(summariser, chunk, summary.as_deref(), plan, model, order, spent).await?);
     }
     summary.ok_or(Failure::Flawed(Flaw::Empty))
 }
 
 async fn of_chunk(
-    maker: &Maker<'_>,
+    summariser: &Summariser<'_>,
     chunk: &str,
     previous: Option<&str>,
     plan: &Plan<'_>,
@@ -131,7 +179,7 @@ async fn of_chunk(
             messages: vec![Message::User { content: vec![Content::text(text)] }],
             ..ModelRequest::default()
         };
-        flaw = Some(match ask(maker, model, &request, spent).await {
+        flaw = Some(match ask(summariser, model, &request, spent).await {
             Ok(Answer { finish: Finish::Refusal, .. }) => Flaw::Declined,
             Ok(answer) => match summary::check(&answer.text, plan.summary_room) {
                 Ok(summary) => return Ok(summary),
@@ -149,7 +197,7 @@ async fn of_chunk(
 
 /// Asks once, and reads the whole answer.
 async fn ask(
-    maker: &Maker<'_>,
+    summariser: &Summariser<'_>,
     model: &ModelRef,
     request: &ModelRequest,
     spent: &mut Spent,
@@ -157,7 +205,7 @@ async fn ask(
     let mut answer = Answer { text: String::new(), finish: Finish::Stop };
     let mut usage = None;
     let streamed = async {
-        let mut stream = maker.bench.models.stream(model, request, maker.cancel.clone()).await?;
+        let mut stream = summariser.models.stream(model, request, summariser.cancel.clone()).await?;
         while let Some(events) = stream.next().await? {
             for event in events {
                 match event {
@@ -172,18 +220,18 @@ async fn ask(
     };
     let ended = tokio::select! {
         biased;
-        () = maker.cancel.cancelled() => return Err(NoAnswer::Interrupted),
+        () = summariser.cancel.cancelled() => return Err(NoAnswer::Interrupted),
         ended = streamed => ended,
     };
     if let Some(counted) = usage {
-        spent.cost += maker.bench.models.cost(model, &counted);
+        spent.cost += summariser.models.cost(model, &counted);
         *spent.usage.get_or_insert_default() += counted;
     } else if !answer.text.is_empty() {
         spent.cost = Cost::Unknown;
     }
     match ended {
         Ok(()) => Ok(answer),
-        Err(_) if maker.cancel.is_cancelled() => Err(NoAnswer::Interrupted),
+        Err(_) if summariser.cancel.is_cancelled() => Err(NoAnswer::Interrupted),
         Err(error) => Err(NoAnswer::Error(error)),
     }
 }

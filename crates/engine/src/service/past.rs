@@ -76,7 +76,7 @@ impl Engine {
             parent: record.leaf,
             seq: record.last_seq.max(self.last_told(session)).next_epoch().next(),
             at: Timestamp::now(),
-            body: EntryBody::Titled { title, by: Titler::Person },
+            body: EntryBody::Titled { title, by: Titler::Person, usage: None, cost: None },
         };
         self.store().append(session, vec![entry]).await.map_err(store_error)?;
         self.store().flush().await.map_err(store_error)

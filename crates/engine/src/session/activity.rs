@@ -9,6 +9,8 @@ pub(super) enum Activity {
         turn: TurnId,
         steps: u32,
         cancel: CancellationToken,
+        /// Ends the step that is under way and not the turn. A child of `cancel`.
+        nudge: CancellationToken,
     },
     /// A turn whose process had died.
     Broken {
@@ -31,5 +33,10 @@ impl Activity {
     /// Whether a turn is on its way to its end because somebody wants it so.
     pub(super) fn is_interrupted(&self) -> bool {
         matches!(self, Self::Running { cancel, .. } if cancel.is_cancelled())
+    }
+
+    /// Whether the step under way is on its way to its end, with or without its turn.
+    pub(super) fn is_nudged(&self) -> bool {
+        matches!(self, Self::Running { nudge, .. } if nudge.is_cancelled())
     }
 }

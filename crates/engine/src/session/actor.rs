@@ -5,6 +5,7 @@
 //! a person. When the store fails, the session ends here: nothing may happen
 //! that cannot be recorded.
 
+mod errands;
 pub(super) mod person;
 mod room;
 mod spans;
@@ -34,6 +35,7 @@ use crate::hub::Hub;
 use crate::recover;
 use crate::service::{Parts, store_error};
 use crate::turn::{Turn, Workbench};
+use errands::Errands;
 
 /// The state of an open session.
 pub(super) struct Actor {
@@ -55,6 +57,8 @@ pub(super) struct Actor {
     queue: Queue,
     /// A person wants room to be made.
     wish: Option<Wish>,
+    /// What is done by the way, ended with the session.
+    errands: Errands,
     /// Those who wait for the session to be closed.
     closing: Option<Vec<Answer<()>>>,
     /// The store failed; nothing more is done.
@@ -99,6 +103,7 @@ impl Actor {
             commands: HashMap::new(),
             queue: Queue::new(transcript.queue),
             wish: None,
+            errands: Errands::default(),
             closing: None,
             failed: false,
             compacting: None,
@@ -119,6 +124,10 @@ impl Actor {
                     self.begin_closing(None);
                     self.end_if_done();
                     if self.is_over() { break }
+                    continue;
+                }
+                () = self.errands.quiet() => {
+                    self.compact_when_quiet();
                     continue;
                 }
                 change = changes.recv() => {
@@ -184,6 +193,8 @@ impl Actor {
             Message::Grants { answer } => reply_with(answer, self.grants().await),
             Message::Revoke { grant, answer } => reply_with(answer, self.revoke(&grant).await),
             Message::Compact { wish, answer } => reply_with(answer, self.compact(wish)),
+            Message::Named { name } => self.named(*name).await,
+            Message::Context { answer } => reply_with(answer, self.context()),
             Message::CompactionOver { turn } => self.compaction_over(&turn).await,
             Message::Look { turn, answer } => {
                 if let Ok(look) = self.look(&turn) {
@@ -281,10 +292,16 @@ impl Actor {
         crate::pictures::check(&self.parts.models, model, &prompt.content)?;
         if let Activity::Running { turn, .. } = &self.activity {
             let turn = match prompt.delivery {
-                Delivery::Steer if !self.activity.is_interrupted() => turn.clone(),
-                Delivery::Steer | Delivery::Prompt | Delivery::FollowUp => TurnId::new(),
+                Delivery::Steer | Delivery::Now if !self.activity.is_interrupted() => turn.clone(),
+                Delivery::Steer | Delivery::Now | Delivery::Prompt | Delivery::FollowUp => TurnId::new(),
             };
-            return self.enqueue(turn, prompt).await;
+            let now = prompt.delivery == Delivery::Now;
+            let turn = self.enqueue(turn, prompt).await?;
+            // It is durable: whatever happens to the step, the next one has it.
+            if now {
+                self.nudge();
+            }
+            return Ok(turn);
         }
         let turn = TurnId::new();
         let mut bodies = self.abandon_broken();
@@ -345,11 +362,13 @@ impl Actor {
     /// Starts a turn that is durable.
     fn start(&mut self, turn: TurnId, steps: u32, pending: Vec<ToolCall>) {
         let cancel = CancellationToken::new();
+        let nudge = cancel.child_token();
         let task = Turn {
             id: turn.clone(),
             link: self.link.clone(),
             bench: Arc::clone(&self.bench),
             cancel: cancel.clone(),
+            nudge: nudge.clone(),
             doom: DoomGuard::default(),
             steps,
             lost: 0,
@@ -358,7 +377,7 @@ impl Actor {
             room: crate::room::RoomState::default(),
         };
         let span = spans::turn(&self.session, &turn);
-        self.activity = Activity::Running { turn, steps, cancel };
+        self.activity = Activity::Running { turn, steps, cancel, nudge };
         tokio::spawn(task.run_and_report(pending).instrument(span));
     }
 
@@ -389,21 +408,23 @@ impl Actor {
 
     async fn begin_step(&mut self, turn: TurnId) -> Result<StepStart, Stopped> {
         let Some(model) = self.model.clone() else { return Err(Stopped) };
-        let step = match &mut self.activity {
-            Activity::Running { turn: current, steps, .. } if *current == turn => {
+        let (step, nudged) = match &mut self.activity {
+            Activity::Running { turn: current, steps, cancel, nudge } if *current == turn => {
                 *steps += 1;
-                *steps
+                *nudge = cancel.child_token();
+                (*steps, nudge.clone())
             }
             _ => return Err(Stopped),
         };
         let mut bodies = self.queue.deliver_steering(&turn);
         bodies.push(EntryBody::StepStarted { turn, step, model: model.clone() });
         self.append(bodies).await?;
-        Ok(StepStart { history: self.journal.entries().to_vec(), model, effort: self.effort, step })
+        let history = self.journal.entries().to_vec();
+        Ok(StepStart { history, model, effort: self.effort, step, nudge: nudged })
     }
 
     async fn gate(&mut self, request: GateRequest, answer: oneshot::Sender<Gate>) {
-        if self.activity.is_interrupted() || self.failed {
+        if self.activity.is_nudged() || self.failed {
             let _ = answer.send(Gate::Withdrawn);
             return;
         }
@@ -448,6 +469,7 @@ impl Actor {
         self.append(vec![EntryBody::TurnEnded { turn, stop, message }]).await?;
         self.compacting = None;
         self.activity = Activity::Idle;
+        self.after_turn();
         Ok(AfterTurn::Over)
     }
 

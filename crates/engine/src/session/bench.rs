@@ -12,6 +12,7 @@ use crate::confinement::Jailer;
 use crate::dispatch::ArtifactShelf;
 use crate::options::EngineOptions;
 use crate::pictures::Pictures;
+use crate::prompt::SystemPrompt;
 use crate::remember;
 use crate::scratch::{KeptTexts, Scratch};
 use crate::service::Parts;
@@ -22,7 +23,7 @@ pub(super) fn workbench(
     session: &SessionId,
     workspace: &Path,
     transcript: &Transcript,
-    system: Vec<String>,
+    prompt: SystemPrompt,
 ) -> Workbench {
     let options = &parts.options;
     let artifacts = ArtifactShelf::new(options.store.clone(), session.clone());
@@ -53,7 +54,8 @@ pub(super) fn workbench(
         tools: Arc::clone(&parts.tools),
         scene,
         settings: options.settings.clone(),
-        system,
+        prompt,
+        cache: Arc::default(),
         artifacts,
         pictures: Pictures::new(options.store.clone()),
         jailer: Arc::new(jailer(options, workspace, &scratch, shell)),
@@ -73,7 +75,8 @@ pub(super) fn remembering(bench: &Workbench, options: &EngineOptions, transcript
             ..bench.scene.clone()
         },
         settings: bench.settings.clone(),
-        system: bench.system.clone(),
+        prompt: bench.prompt.clone(),
+        cache: Arc::clone(&bench.cache),
         artifacts: bench.artifacts.clone(),
         pictures: Pictures::new(options.store.clone()),
         jailer: bench.jailer.clone(),

@@ -9,10 +9,14 @@ use std::sync::Arc;
 
 use rein_permission::Rights;
 use rein_protocol::{
-    CallId, CallResult, Content, Effort, Entry, EntryBody, EntryId, EventBody, GivenGrant, Intent, ModelRef,
-    Prompt, Reply, Said, ServiceError, SessionChange, SessionState, Snapshot, StopReason, TurnId,
+    CallId, CallResult, CompactionReason, Content, ContextPart, Effort, Entry, EntryBody, EntryId, EventBody,
+    GivenGrant, Intent, ModelRef, Prompt, Reply, Said, ServiceError, SessionChange, SessionState, Snapshot,
+    StopReason, TurnId,
 };
 use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use crate::small::Name;
 
 /// Nothing can be recorded any more: the store failed or the session is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +84,13 @@ pub(crate) enum Message {
     Close {
         answer: Answer<()>,
     },
+    Context {
+        answer: Answer<Vec<ContextPart>>,
+    },
+    /// A small model gave the session a name.
+    Named {
+        name: Box<Name>,
+    },
     /// From a turn.
     Look {
         turn: TurnId,
@@ -136,13 +147,17 @@ pub(crate) struct StepStart {
     pub(crate) effort: Option<Effort>,
     /// The number of the step.
     pub(crate) step: u32,
+    /// Ends the step: its turn is interrupted, or something is said that cannot wait.
+    pub(crate) nudge: CancellationToken,
 }
 
 /// A person wants room to be made.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wish {
     /// What matters above all.
     pub(crate) focus: Option<String>,
+    /// A person's, or that nobody was there for long.
+    pub(crate) reason: CompactionReason,
 }
 
 /// What there is before a step.
@@ -236,6 +251,11 @@ impl Link {
     /// What there is before a step, or for a compaction that takes the place of a turn.
     pub(crate) async fn look(&self, turn: &TurnId) -> Result<Look, Stopped> {
         self.call(|answer| Message::Look { turn: turn.clone(), answer }).await
+    }
+
+    pub(crate) async fn named(&self, name: Name) {
+        // An actor that is gone needs no name.
+        let _ = self.actor.send(Message::Named { name: Box::new(name) }).await;
     }
 
     pub(crate) async fn compaction_over(&self, turn: TurnId) {

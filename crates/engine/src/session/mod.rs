@@ -18,8 +18,9 @@ use std::sync::Arc;
 
 use rein_protocol::transcript::Transcript;
 use rein_protocol::{
-    CallId, Content, Cost, Effort, EntryId, EventStream, GivenGrant, Mode, ModelRef, Prompt, Reply, Seq,
-    ServiceError, SessionChange, SessionId, SessionState, Snapshot, Timestamp, TurnId, Usage,
+    CallId, CompactionReason, Content, ContextPart, Cost, Effort, EntryId, EventStream, GivenGrant, Mode,
+    ModelRef, Prompt, Reply, Seq, ServiceError, SessionChange, SessionId, SessionState, Snapshot, Timestamp,
+    TurnId, Usage,
 };
 use rein_store::{Lease, SessionRecord, Store};
 use tokio::sync::mpsc;
@@ -27,7 +28,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::hub::Hub;
 use crate::options::EngineOptions;
-use crate::prompt::{PromptPart, PromptRequest};
+use crate::prompt::{PromptRequest, SystemPrompt};
 use crate::service::{Parts, store_error};
 use actor::Actor;
 pub(crate) use actor::person::given_title;
@@ -74,9 +75,8 @@ pub(crate) async fn open(parts: Arc<Parts>, mut opening: Opening) -> Result<Hand
     let recovery = crate::recover::on_opening(&transcript, journal.entries());
     journal.append(recovery).await.map_err(store_error)?;
 
-    let system =
-        crate::prompt::blocks(&prompt_parts(&parts.options, &opening.workspace, opening.record.created));
-    let bench = Arc::new(bench::workbench(&parts, &session, &opening.workspace, &transcript, system));
+    let prompt = system_prompt(&parts.options, &opening.workspace, opening.record.created);
+    let bench = Arc::new(bench::workbench(&parts, &session, &opening.workspace, &transcript, prompt));
     let (sender, mailbox) = mpsc::channel(MAILBOX);
     let link = Link::new(sender);
     let abandoned = CancellationToken::new();
@@ -90,10 +90,10 @@ pub(crate) async fn open(parts: Arc<Parts>, mut opening: Opening) -> Result<Hand
 }
 
 /// What the system prompt of a session in a workspace is made of.
-pub(crate) fn prompt_parts(options: &EngineOptions, workspace: &Path, began: Timestamp) -> Vec<PromptPart> {
+pub(crate) fn system_prompt(options: &EngineOptions, workspace: &Path, began: Timestamp) -> SystemPrompt {
     let may_read = gatekeeper::read_filter(options, workspace);
     let config = options.directories.as_ref().map(|directories| directories.config.as_path());
-    crate::prompt::parts(&PromptRequest { workspace, config, began, may_read: &|path| may_read(path) })
+    SystemPrompt::load(&PromptRequest { workspace, config, began, may_read: &|path| may_read(path) })
 }
 
 impl Handle {
@@ -144,7 +144,12 @@ impl Handle {
     }
 
     pub(crate) async fn compact(&self, focus: Option<String>) -> Result<(), ServiceError> {
-        self.ask(|answer| Message::Compact { wish: Wish { focus }, answer }).await
+        self.ask(|answer| Message::Compact { wish: Wish { focus, reason: CompactionReason::Manual }, answer })
+            .await
+    }
+
+    pub(crate) async fn context(&self) -> Result<Vec<ContextPart>, ServiceError> {
+        self.ask(|answer| Message::Context { answer }).await
     }
 
     pub(crate) async fn travel(&self, to: Option<EntryId>) -> Result<(), ServiceError> {

@@ -84,7 +84,7 @@ pub(crate) fn brought_up_to_date(there: &Transcript, now: &Now, why: &str) -> Ve
     if let Some((title, by)) = now.title.clone()
         && there.title != now.title
     {
-        bodies.push(EntryBody::Titled { title, by });
+        bodies.push(EntryBody::Titled { title, by, usage: None, cost: None });
     }
     bodies
 }

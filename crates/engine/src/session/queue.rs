@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use rein_protocol::transcript::QueuedMessage;
-use rein_protocol::{Content, Delivery, EntryBody, EntryId, StopReason, TurnId};
+use rein_protocol::{Content, EntryBody, EntryId, StopReason, TurnId};
 
 /// The queue of a session.
 pub(super) struct Queue {
@@ -86,7 +86,7 @@ impl Queue {
     /// Takes what is meant for a turn under way.
     pub(super) fn deliver_steering(&mut self, turn: &TurnId) -> Vec<EntryBody> {
         let all = std::mem::take(&mut self.waiting).into_iter();
-        let (taken, kept) = all.partition(|message| message.delivery == Delivery::Steer);
+        let (taken, kept) = all.partition(|message| message.delivery.joins_turn());
         self.waiting = kept;
         delivered(taken, turn)
     }

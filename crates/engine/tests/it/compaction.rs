@@ -18,16 +18,16 @@ use serde_json::json;
 
 use crate::stage::{Setup, Stage, kinds, statuses};
 
-const STEPS: usize = 12;
+pub const STEPS: usize = 12;
 
 /// A setup with few tools, so that a small window is not filled by them.
-fn small(window: Option<u64>) -> Setup {
+pub fn small(window: Option<u64>) -> Setup {
     let all = Registry::builtin();
     let tools = Registry::of(["read", "write"].map(|name| Arc::clone(all.get(name).unwrap())));
     Setup { window, tools, ..Setup::mode(Mode::Write) }
 }
 
-fn is_for_a_summary(request: &RecordedRequest) -> bool {
+pub fn is_for_a_summary(request: &RecordedRequest) -> bool {
     request.tools.is_empty()
 }
 
@@ -48,7 +48,7 @@ fn seen(request: &RecordedRequest) -> Vec<usize> {
 }
 
 /// An agent that knows nothing but the conversation: it makes the step after the last one that it can see.
-fn next_step(request: &RecordedRequest) -> Turn {
+pub fn next_step(request: &RecordedRequest) -> Turn {
     let tokens = request.body_bytes.len() as u64 / 4;
     let next = seen(request).last().map_or(1, |last| last + 1);
     let turn = match next > STEPS {
@@ -62,7 +62,7 @@ fn next_step(request: &RecordedRequest) -> Turn {
 }
 
 /// A summary of what it was shown.
-fn summary(request: &RecordedRequest) -> Turn {
+pub fn summary(request: &RecordedRequest) -> Turn {
     let made: Vec<String> = seen(request).iter().map(|step| format!("- step-{step}.txt")).collect();
     Turn::text(format!(
         "## Goal\ntwelve files\n## Instructions\nnone\n## Discoveries\nnone\n## Accomplished\n{}\n## Relevant files\nnone\n## Next\nthe next file",
@@ -71,7 +71,7 @@ fn summary(request: &RecordedRequest) -> Turn {
     .usage(request.body_bytes.len() as u64 / 4, 80, 0)
 }
 
-fn compactions(entries: &[Entry]) -> Vec<Compaction> {
+pub fn compactions(entries: &[Entry]) -> Vec<Compaction> {
     let found = entries.iter().filter_map(|entry| match &entry.body {
         EntryBody::Compacted { compaction } => Some(compaction.as_ref().clone()),
         _ => None,
@@ -349,7 +349,7 @@ async fn results_are_left_out_before_anything_is_summarised() {
 }
 
 /// The entries as those of another session, with what they say of each other.
-fn moved(entries: &[Entry], session: &SessionId) -> Vec<Entry> {
+pub fn moved(entries: &[Entry], session: &SessionId) -> Vec<Entry> {
     let ids: HashMap<EntryId, EntryId> =
         entries.iter().map(|entry| (entry.id.clone(), EntryId::new())).collect();
     let moved = entries.iter().map(|entry| {

@@ -33,6 +33,9 @@ pub struct Setup {
     pub window: Option<u64>,
     /// What is peculiar about the provider.
     pub quirks: Option<rein_llm::Quirks>,
+    /// Other models of the same server; one that is called `model` takes the place of the usual one.
+    pub models: Vec<ModelInfo>,
+    pub roles: rein_llm::Roles,
 }
 
 impl Default for Setup {
@@ -49,6 +52,8 @@ impl Default for Setup {
             after_commit: None,
             window: None,
             quirks: None,
+            models: Vec::new(),
+            roles: rein_llm::Roles::new(),
         }
     }
 }
@@ -118,6 +123,35 @@ impl Stage {
         engine(&self.project, &self.server, &store, &self.setup)
     }
 
+    /// Another session with the beginning of this one, opened as after a crash.
+    pub async fn killed_after(mut self, entries: &[Entry]) -> Self {
+        let record = self.store.session(&self.session).await.unwrap().unwrap();
+        let new = rein_store::NewSession {
+            id: SessionId::new(),
+            workspace: record.workspace,
+            model: record.model,
+            mode: record.mode,
+            at: record.created,
+        };
+        self.session = new.id.clone();
+        self.store.create_session(new).await.unwrap();
+        let moved = crate::compaction::moved(entries, &self.session);
+        self.store.append(&self.session, moved).await.unwrap();
+        self.reopened().await
+    }
+
+    /// Somebody is there from the next opening on.
+    pub fn with_person(mut self) -> Self {
+        self.setup.presence = Presence::Person;
+        self
+    }
+
+    /// The same with other tools from the next opening on.
+    pub fn equipped(mut self, tools: Registry) -> Self {
+        self.setup.tools = tools;
+        self
+    }
+
     /// The session closed and opened again by a new engine.
     pub async fn reopened(mut self) -> Self {
         // It may have been closed already.
@@ -159,17 +193,22 @@ impl Stage {
 }
 
 fn engine(project: &Project, server: &ModelServer, store: &Store, setup: &Setup) -> Arc<dyn Service> {
+    let usual = ModelInfo { id: "model".to_owned(), context: setup.window, ..ModelInfo::default() };
+    let mut models = setup.models.clone();
+    if models.iter().all(|model| model.id != usual.id) {
+        models.push(usual);
+    }
     let provider = ProviderConfig {
         name: "test".to_owned(),
         wire: Some(Wire::OpenAiChat),
         base_url: Some(server.base_url()),
-        models: vec![ModelInfo { id: "model".to_owned(), context: setup.window, ..ModelInfo::default() }],
+        models,
         quirks: setup.quirks.clone(),
         ..ProviderConfig::default()
     };
     let catalog = Catalog::bundled().with_provider(provider).unwrap();
     let http = rein_http::Client::new(rein_http::ClientOptions::default()).unwrap();
-    let models = Models::new(http, catalog, |_| None);
+    let models = Models::new(http, catalog, |_| None).with_roles(setup.roles.clone());
     Engine::new(EngineOptions {
         store: store.clone(),
         models: Arc::new(models),

@@ -70,7 +70,7 @@ impl Story {
         let turn = self.turn.clone();
         let usage = Some(Usage { input: 10, output: 5, ..Usage::default() });
         let cost = Cost::Known { micro_usd };
-        self.entry(EntryBody::StepEnded { turn, step, finish: Finish::Stop, usage, cost });
+        self.entry(EntryBody::StepEnded { turn, step, finish: Finish::Stop, usage, cost, cache: None });
     }
 
     fn live(&self) -> Transcript {
@@ -230,7 +230,7 @@ fn words_that_go_on_after_a_cut_are_joined_without_a_gap() {
     story.part(&PartId::new(), AssistantPart::Text { text: "par".to_owned() });
     let turn = story.turn.clone();
     let finish = Finish::Error { message: "cut".to_owned() };
-    story.entry(EntryBody::StepEnded { turn, step: 1, finish, usage: None, cost: Cost::ZERO });
+    story.entry(EntryBody::StepEnded { turn, step: 1, finish, usage: None, cost: Cost::ZERO, cache: None });
     story.step(2);
     let rest = PartId::new();
     story.delta(&rest, PartKind::Text, "ti");

@@ -166,7 +166,7 @@ pub(super) fn entry_in_turn(body: EntryBody, here: &TurnId) -> EntryBody {
         EntryBody::StepStarted { step, model, .. } => EntryBody::StepStarted { turn, step, model },
         EntryBody::Part { part, body, .. } => EntryBody::Part { turn, part, body },
         EntryBody::StepEnded { step, finish, usage, cost, .. } => {
-            EntryBody::StepEnded { turn, step, finish, usage, cost }
+            EntryBody::StepEnded { turn, step, finish, usage, cost, cache: None }
         }
         EntryBody::Asked { mut ask } => {
             ask.turn = turn;

@@ -160,7 +160,7 @@ impl Session {
         let Prompt { content, delivery } = prompt;
         if self.running {
             let turn = match (delivery, &self.log.transcript.turn) {
-                (Delivery::Steer, Some(current)) => current.id.clone(),
+                (Delivery::Steer | Delivery::Now, Some(current)) => current.id.clone(),
                 _ => TurnId::new(),
             };
             self.log.append(EntryBody::Queued { turn: turn.clone(), content, delivery });
@@ -400,7 +400,7 @@ impl Session {
         if let Some(next) = self.log.transcript.queue.first().filter(|_| self.open).cloned() {
             let turn = match next.delivery {
                 // The turn that it was to steer is over.
-                Delivery::Steer => TurnId::new(),
+                Delivery::Steer | Delivery::Now => TurnId::new(),
                 Delivery::Prompt | Delivery::FollowUp => next.turn,
             };
             self.begin(turn, next.content, next.delivery, Some(next.entry));
@@ -408,7 +408,7 @@ impl Session {
     }
 
     fn next_steer(&self) -> Option<QueuedMessage> {
-        self.log.transcript.queue.iter().find(|message| message.delivery == Delivery::Steer).cloned()
+        self.log.transcript.queue.iter().find(|message| message.delivery.joins_turn()).cloned()
     }
 
     fn deliver(&mut self, message: QueuedMessage) {
@@ -461,7 +461,7 @@ impl Session {
     fn end_step(&mut self, finish: Finish, usage: Option<Usage>) {
         let Some(turn) = &self.log.transcript.turn else { return };
         let (turn, step) = (turn.id.clone(), turn.steps);
-        self.log.append(EntryBody::StepEnded { turn, step, finish, usage, cost: Cost::ZERO });
+        self.log.append(EntryBody::StepEnded { turn, step, finish, usage, cost: Cost::ZERO, cache: None });
     }
 
     fn model(&self) -> ModelRef {

@@ -278,6 +278,7 @@ async fn a_step_that_fails_is_told_as_scripted() {
         finish: finish.clone(),
         usage: None,
         cost: rein_protocol::Cost::Unknown,
+        cache: None,
     };
     let service =
         FakeService::new().on_prompt([Act::from(ended), Act::fail("overloaded"), Act::say("never said")]);

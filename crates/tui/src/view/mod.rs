@@ -83,6 +83,7 @@ fn above(model: &Model) -> Vec<Line> {
     lines.extend(model.queue.iter().map(|queued| {
         let when = match queued.delivery {
             Delivery::Steer => "next",
+            Delivery::Now => "now",
             Delivery::Prompt | Delivery::FollowUp => "after this",
         };
         Line::styled(format!("↳ {when}: {}", one_line(&queued.text, 200)), Style::dimmed())

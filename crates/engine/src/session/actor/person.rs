@@ -55,7 +55,13 @@ impl Actor {
     pub(super) async fn rename(&mut self, title: &str) -> Result<(), ServiceError> {
         self.check_working()?;
         let title = given_title(title)?;
-        self.append_for_service(vec![EntryBody::Titled { title, by: Titler::Person }]).await
+        self.append_for_service(vec![EntryBody::Titled {
+            title,
+            by: Titler::Person,
+            usage: None,
+            cost: None,
+        }])
+        .await
     }
 
     pub(super) async fn grants(&self) -> Result<Vec<GivenGrant>, ServiceError> {

@@ -2,13 +2,15 @@
 //! those who look at it: how full it is, and what waits.
 
 use rein_protocol::transcript::Transcript;
-use rein_protocol::{Content, EntryBody, EntryId, ServiceError, Snapshot, StopReason, TurnId};
+use rein_protocol::{
+    Content, ContextPart, Entry, EntryBody, EntryId, ServiceError, Snapshot, StopReason, TurnId,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{Activity, Actor};
-use crate::room;
 use crate::service::store_error;
 use crate::session::link::{Look, Stopped, Wish};
+use crate::{request, room};
 
 impl Actor {
     /// Begins a compaction, or notes that one is wanted before the next step.
@@ -31,12 +33,28 @@ impl Actor {
             Activity::Idle => {
                 // Nothing of it is recorded before its end, so that it leaves no turn behind.
                 let (turn, cancel) = (TurnId::new(), CancellationToken::new());
-                self.activity = Activity::Running { turn: turn.clone(), steps: 0, cancel: cancel.clone() };
+                let (steps, nudge) = (0, cancel.child_token());
+                self.activity =
+                    Activity::Running { turn: turn.clone(), steps, cancel: cancel.clone(), nudge };
                 let bench = std::sync::Arc::clone(&self.bench);
                 tokio::spawn(room::compact_idle(self.link.clone(), bench, turn, wish, cancel));
             }
         }
         Ok(())
+    }
+
+    /// Ends the step under way, and what it asks, so that the next one can begin with what was said.
+    pub(super) fn nudge(&mut self) {
+        if let Activity::Running { nudge, .. } = &self.activity {
+            nudge.cancel();
+            self.gatekeeper.withdraw_all();
+        }
+    }
+
+    /// What the next request would consist of.
+    pub(super) fn context(&self) -> Result<Vec<ContextPart>, ServiceError> {
+        let branch: Vec<&Entry> = self.journal.entries().iter().map(AsRef::as_ref).collect();
+        Ok(request::breakdown(&self.bench.prompt, &self.parts, &branch, self.model.as_ref()))
     }
 
     /// Changes a message that waits, or takes it back.
@@ -70,6 +88,8 @@ impl Actor {
             };
         self.compacting = None;
         self.activity = Activity::Idle;
+        // What was compacted is not compacted again before something is said.
+        self.errands.rest();
         self.start_follow_up(stop).await;
     }
 

@@ -1,0 +1,102 @@
+//! A session that begins with the record of another.
+//!
+//! The record is a compaction with nothing before it: everything a compaction
+//! carries by structure, and a summary, from a model or, where none answers, from
+//! the entries. The other session stays as it is.
+
+use rein_protocol::{
+    CompactionReason, Cost, Entry, EntryBody, EntryId, Seq, ServiceError, SessionId, Timestamp, Titler,
+};
+use rein_store::{NewSession, SessionRecord};
+use tokio_util::sync::CancellationToken;
+
+use super::summarise::{Summarised, Summariser};
+use super::{Order, compaction, wished_usable};
+use crate::context::budget;
+use crate::context::plan::{Material, Squeeze, plan};
+use crate::context::view::View;
+use crate::request;
+use crate::service::{Parts, store_error};
+use crate::session;
+
+/// Makes a session of the record of another, and says which. Nothing is made before the record is.
+pub(crate) async fn hand_over(
+    parts: &Parts,
+    record: &SessionRecord,
+    entries: &[Entry],
+    focus: Option<&str>,
+) -> Result<SessionId, ServiceError> {
+    let cancel = CancellationToken::new();
+    let _guard = cancel.clone().drop_guard();
+    let compacted = record_of(parts, record, entries, focus, &cancel).await?;
+    let titled = (!record.title.is_empty()).then(|| EntryBody::Titled {
+        title: record.title.clone(),
+        by: Titler::Model,
+        usage: None,
+        cost: Some(Cost::ZERO),
+    });
+    let new = NewSession {
+        id: SessionId::new(),
+        workspace: record.workspace.clone(),
+        model: record.model.clone(),
+        mode: record.mode,
+        at: Timestamp::now(),
+    };
+    let id = new.id.clone();
+    let store = &parts.options.store;
+    store.create_session(new).await.map_err(store_error)?;
+    let bodies = std::iter::once(compacted).chain(titled).collect();
+    store.append(&id, first_entries(&id, bodies)).await.map_err(store_error)?;
+    Ok(id)
+}
+
+/// What the new session begins with.
+async fn record_of(
+    parts: &Parts,
+    record: &SessionRecord,
+    entries: &[Entry],
+    focus: Option<&str>,
+    cancel: &CancellationToken,
+) -> Result<EntryBody, ServiceError> {
+    let branch: Vec<&Entry> = entries.iter().collect();
+    let model = record.model.as_ref();
+    let prompt = session::system_prompt(&parts.options, &record.workspace, record.created);
+    let base = request::base_of(&prompt, &parts.tools, &parts.models, model);
+    let limits = model.map(|model| parts.models.limits(model)).unwrap_or_default();
+    let budget = budget::measure(&View::of(&branch), base, limits);
+    let usable = wished_usable(&budget);
+    let material = Material {
+        branch: &branch,
+        // They belong to the process that has the session open.
+        jobs: &[],
+        base: budget.base,
+        usable,
+        ruler: budget.ruler,
+        squeeze: Squeeze::All,
+    };
+    let Some(plan) = plan(&material) else {
+        let message = "nothing was said in this session yet: there is nothing to hand over".to_owned();
+        return Err(ServiceError::Invalid { message });
+    };
+    let who = parts.options.settings.compaction.model;
+    let summariser = Summariser::new(&parts.models, cancel, who, model);
+    let order = Order { reason: CompactionReason::Manual, focus, usable, squeeze: Squeeze::All };
+    match compaction(&summariser, &plan, &budget, &order).await {
+        Summarised::Done(compaction) => Ok(EntryBody::Compacted { compaction }),
+        Summarised::Interrupted => {
+            Err(ServiceError::Invalid { message: "the handover was interrupted".to_owned() })
+        }
+    }
+}
+
+fn first_entries(session: &SessionId, bodies: Vec<EntryBody>) -> Vec<Entry> {
+    let (mut parent, mut seq) = (None, Seq::START);
+    let mut entries = Vec::with_capacity(bodies.len());
+    for body in bodies {
+        seq = seq.next();
+        let id = EntryId::new();
+        let (session, at) = (session.clone(), Timestamp::now());
+        entries.push(Entry { id: id.clone(), session, parent: parent.replace(id), seq, at, body });
+    }
+    entries
+}
