@@ -2,6 +2,7 @@
 //! is done.
 
 mod auth;
+mod budget;
 mod models;
 
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use rein_protocol::Mode;
 
 use crate::exit::EXIT_CODES;
 pub use auth::{AuthCommand, LoginArguments, StatusArguments};
+pub use budget::BudgetArguments;
 pub use models::{ModelsArguments, ModelsCommand};
 
 const EXAMPLES: &str = "\
@@ -86,6 +88,9 @@ pub struct RunArguments {
     /// Stop after so many calls of the model; 0 for no cap [default: from the settings]
     #[arg(long, value_name = "N", help_heading = "Run")]
     pub max_steps: Option<u32>,
+
+    #[command(flatten)]
+    pub budget: BudgetArguments,
 
     /// Write what is sent to the model and what it answers to FILE, without keys, for `rein replay`
     ///

@@ -61,8 +61,9 @@ pub use reference::reference;
 pub use role::{RoleModelName, RoleSettings};
 pub use secret::{Secret, ServerUrl};
 pub use settings::{
-    BashSettings, Confine, Durability, NetworkAccess, NetworkSettings, RetrySettings, SandboxMeans,
-    SandboxSettings, SearchBackend, SearchSettings, Settings, StoreSettings, WebSettings, WhenUnavailable,
+    BashSettings, BudgetSettings, Confine, DayBudgetSettings, Durability, NetworkAccess, NetworkSettings,
+    RetrySettings, SandboxMeans, SandboxSettings, SearchBackend, SearchSettings, Settings, StoreSettings,
+    UnknownCost, VerifyMode, VerifySettings, WebSettings, WhenUnavailable,
 };
 pub use shape::schema;
 pub use show::ShowOrigin;

@@ -11,9 +11,12 @@
 //! `assembler` demultiplexes a stream; `dispatch` takes a call through intent,
 //! gate, run, bound and record; `context` and `prompt` make what is sent, and
 //! `room` makes it fit; `instructions` finds the files that it begins with;
-//! `hub` serves subscribers; `paths` follows links; `doom`, `recover` and `remember` are what they say.
+//! `closing` is what lies between a model that is done and the end of its turn:
+//! `plan_mode` has a plan approved and `verify` the work proved;
+//! `spending` keeps to what may be spent; `hub` serves subscribers; `paths` follows links; `doom`, `recover` and `remember` are what they say.
 
 mod assembler;
+mod closing;
 mod confinement;
 mod context;
 mod dispatch;
@@ -23,6 +26,7 @@ mod instructions;
 mod options;
 mod paths;
 mod pictures;
+mod plan_mode;
 mod prompt;
 mod recover;
 mod remember;
@@ -30,8 +34,10 @@ mod room;
 mod scratch;
 mod service;
 mod session;
+mod spending;
 mod step;
 mod turn;
+mod verify;
 
 pub use confinement::{Commands, JailSettings};
 pub use options::{EngineOptions, EngineSettings};
@@ -39,3 +45,5 @@ pub use paths::FileSystemPaths;
 pub use prompt::{PromptPart, PromptSection};
 pub use rein_permission::Presence;
 pub use service::Engine;
+pub use spending::{Caps, DayCaps};
+pub use verify::Verify;

@@ -5,6 +5,7 @@
 mod answers;
 mod auth;
 mod basics;
+mod budget;
 mod config;
 mod confined;
 mod context;

@@ -6,6 +6,7 @@
 //! `"yes"`, or `"narrower"` where `project` compares the value with the user's.
 //! Permissions are not a field: they are rules in layers, see `permission`.
 
+mod limits;
 mod sandbox;
 mod web;
 
@@ -20,6 +21,7 @@ use crate::provider::ProviderSettings;
 use crate::role::RoleSettings;
 use crate::secret::ServerUrl;
 
+pub use limits::{BudgetSettings, DayBudgetSettings, UnknownCost, VerifyMode, VerifySettings};
 pub use sandbox::{Confine, NetworkAccess, SandboxMeans, SandboxSettings, WhenUnavailable};
 pub use web::{SearchBackend, SearchSettings, WebSettings};
 
@@ -37,6 +39,10 @@ pub struct Settings {
     /// After how many steps a turn ends; 0 means never. A project can only lower it.
     #[schemars(extend("x-rein-project" = "narrower"))]
     pub max_steps: u32,
+    /// What may be spent.
+    pub budget: BudgetSettings,
+    /// Proving that the work is done.
+    pub verify: VerifySettings,
     /// The shell that runs commands: an absolute path, or a name to be looked for in `PATH`. If not set, rein
     /// chooses one.
     #[schemars(extend("format" = "program"))]
@@ -67,6 +73,8 @@ impl Default for Settings {
             model: None,
             mode: Mode::Tight,
             max_steps: 125,
+            budget: BudgetSettings::default(),
+            verify: VerifySettings::default(),
             shell: None,
             bash: BashSettings::default(),
             sandbox: SandboxSettings::default(),

@@ -5,6 +5,7 @@
 //! a person. When the store fails, the session ends here: nothing may happen
 //! that cannot be recorded.
 
+mod ending;
 mod room;
 
 use std::sync::Arc;
@@ -46,6 +47,8 @@ pub(super) struct Actor {
     wish: Option<Wish>,
     /// Those who wait for the session to be closed.
     closing: Option<Vec<Answer<()>>>,
+    /// A turn that is being ended because its time is over, and the words for it.
+    overdue: Option<(TurnId, String)>,
     /// The store failed; nothing more is done.
     failed: bool,
     _lease: Lease,
@@ -84,6 +87,7 @@ impl Actor {
             queue: Queue::new(transcript.queue),
             wish: None,
             closing: None,
+            overdue: None,
             failed: false,
             _lease: opening.lease,
         }
@@ -164,6 +168,17 @@ impl Actor {
                     let _ = answer.send(look);
                 }
             }
+            Message::Survey { turn, answer } => {
+                if let Ok(survey) = self.survey(&turn) {
+                    let _ = answer.send(survey);
+                }
+            }
+            Message::ChangeMode { mode, bodies, answer } => {
+                if self.change_mode(mode, bodies).await.is_ok() {
+                    let _ = answer.send(());
+                }
+            }
+            Message::TimeIsUp { turn, message } => self.time_is_up(&turn, message),
             Message::State { answer } => reply_with(answer, Ok(self.activity.state())),
             Message::Snapshot { answer } => reply_with(answer, self.snapshot().await),
             Message::Close { answer } => self.begin_closing(Some(answer)),
@@ -190,10 +205,7 @@ impl Actor {
                 self.settle(settled).await;
             }
             Message::EndTurn { turn, stop, message, answer } => {
-                // An interrupt that came with the last words counts.
-                let interrupted = self.activity.is_interrupted() && self.closing.is_none();
-                let (stop, message) =
-                    if interrupted { (StopReason::Interrupted, None) } else { (stop, message) };
+                let (stop, message) = self.why_ended(&turn, stop, message);
                 if let Ok(after) = self.end_turn(turn, stop, message).await {
                     let _ = answer.send(after);
                 }
@@ -258,6 +270,7 @@ impl Actor {
         }
         let turn = TurnId::new();
         let mut bodies = self.abandon_broken();
+        bodies.extend(self.mode_to_tell());
         bodies.extend(self.queue.deliver_all(&turn));
         bodies.push(EntryBody::User {
             turn: turn.clone(),

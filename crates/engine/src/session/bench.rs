@@ -15,6 +15,7 @@ use crate::pictures::Pictures;
 use crate::remember;
 use crate::scratch::{KeptTexts, Scratch};
 use crate::service::Parts;
+use crate::spending::Ledger;
 use crate::turn::Workbench;
 
 pub(super) fn workbench(
@@ -23,6 +24,7 @@ pub(super) fn workbench(
     workspace: &Path,
     transcript: &Transcript,
     system: Vec<String>,
+    ledger: Arc<Ledger>,
 ) -> Workbench {
     let options = &parts.options;
     let artifacts = ArtifactShelf::new(options.store.clone(), session.clone());
@@ -58,6 +60,7 @@ pub(super) fn workbench(
         pictures: Pictures::new(options.store.clone()),
         jailer: jailer(options, workspace, &scratch, shell),
         scratch,
+        ledger,
     }
 }
 

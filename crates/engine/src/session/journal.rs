@@ -7,6 +7,7 @@ use rein_protocol::{Entry, EntryBody, EntryId, SessionId, Timestamp};
 use rein_store::{Store, StoreError};
 
 use crate::hub::Hub;
+use crate::spending::Ledger;
 
 /// The only writer of a session's entries.
 pub(crate) struct Journal {
@@ -14,11 +15,12 @@ pub(crate) struct Journal {
     store: Store,
     hub: Hub,
     entries: Vec<Arc<Entry>>,
+    ledger: Arc<Ledger>,
 }
 
 impl Journal {
-    pub(crate) fn new(session: SessionId, store: Store, hub: Hub, branch: Vec<Entry>) -> Self {
-        Self { session, store, hub, entries: branch.into_iter().map(Arc::new).collect() }
+    pub(crate) fn new(session: SessionId, store: Store, hub: Hub, branch: Vec<Entry>, ledger: Arc<Ledger>) -> Self {
+        Self { session, store, hub, entries: branch.into_iter().map(Arc::new).collect(), ledger }
     }
 
     /// The branch, first to last.
@@ -34,6 +36,7 @@ impl Journal {
         let entries = self.entries_for(bodies);
         self.store.append(&self.session, entries.iter().map(|entry| Entry::clone(entry)).collect()).await?;
         self.hub.publish_entries(&entries);
+        entries.iter().for_each(|entry| self.ledger.note(&entry.body));
         self.entries.extend(entries);
         Ok(())
     }

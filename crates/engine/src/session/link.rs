@@ -7,9 +7,9 @@
 
 use std::sync::Arc;
 
-use rein_permission::Rights;
+use rein_permission::{Presence, Rights};
 use rein_protocol::{
-    CallId, Content, Entry, EntryBody, EntryId, EventBody, Intent, ModelRef, Prompt, Reply, Said,
+    CallId, Content, Entry, EntryBody, EntryId, EventBody, Intent, Mode, ModelRef, Prompt, Reply, Said,
     ServiceError, SessionChange, SessionState, Snapshot, StopReason, TurnId,
 };
 use tokio::sync::{mpsc, oneshot};
@@ -64,6 +64,21 @@ pub(crate) enum Message {
     Look {
         turn: TurnId,
         answer: oneshot::Sender<Look>,
+    },
+    Survey {
+        turn: TurnId,
+        answer: oneshot::Sender<Survey>,
+    },
+    /// The time of the run is over, in words for the person.
+    TimeIsUp {
+        turn: TurnId,
+        message: String,
+    },
+    /// The mode is another one from these entries on.
+    ChangeMode {
+        mode: Mode,
+        bodies: Vec<EntryBody>,
+        answer: oneshot::Sender<()>,
     },
     BeginStep {
         turn: TurnId,
@@ -127,6 +142,22 @@ pub(crate) struct Look {
     pub(crate) wish: Option<Wish>,
 }
 
+/// A session in the middle of a turn.
+pub(crate) struct Survey {
+    /// The branch so far.
+    pub(crate) history: Vec<Arc<Entry>>,
+    /// The model that answers.
+    pub(crate) model: ModelRef,
+    /// The mode that holds.
+    pub(crate) mode: Mode,
+    /// The modes that may be chosen.
+    pub(crate) modes: Vec<Mode>,
+    /// Whether somebody can answer.
+    pub(crate) presence: Presence,
+    /// Whether something was said that the turn goes on with.
+    pub(crate) steered: bool,
+}
+
 /// A call that wants to run.
 pub(crate) struct GateRequest {
     pub(crate) turn: TurnId,
@@ -144,6 +175,8 @@ pub(crate) enum Gate {
     Go { permit: Box<Permit> },
     /// A rule, a mode or the lack of a person says no, in these words for the model.
     Refused { text: String },
+    /// Plan mode keeps it back until the plan is approved.
+    Withheld,
     /// A person says no.
     Rejected { message: Option<String> },
     /// The model goes in circles and nobody is there to let it.
@@ -193,6 +226,22 @@ impl Link {
     /// What there is before a step, or for a compaction that takes the place of a turn.
     pub(crate) async fn look(&self, turn: &TurnId) -> Result<Look, Stopped> {
         self.call(|answer| Message::Look { turn: turn.clone(), answer }).await
+    }
+
+    /// How the session stands, for whoever decides how a turn goes on.
+    pub(crate) async fn survey(&self, turn: &TurnId) -> Result<Survey, Stopped> {
+        self.call(|answer| Message::Survey { turn: turn.clone(), answer }).await
+    }
+
+    /// Makes entries durable, all or none, and has another mode hold from then on.
+    pub(crate) async fn change_mode(&self, mode: Mode, bodies: Vec<EntryBody>) -> Result<(), Stopped> {
+        self.call(|answer| Message::ChangeMode { mode, bodies, answer }).await
+    }
+
+    /// Has a turn ended because its time is over.
+    pub(crate) async fn time_is_up(&self, turn: TurnId, message: String) {
+        // An actor that is gone has no turn.
+        let _ = self.actor.send(Message::TimeIsUp { turn, message }).await;
     }
 
     pub(crate) async fn compaction_over(&self, turn: TurnId) {

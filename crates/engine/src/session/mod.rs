@@ -23,7 +23,9 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::hub::Hub;
 use crate::options::EngineOptions;
 use crate::prompt::{PromptPart, PromptRequest};
+use crate::recover::Closing;
 use crate::service::{Parts, store_error};
+use crate::spending::Ledger;
 use actor::Actor;
 use journal::Journal;
 use link::{Answer, Link, Message, Wish};
@@ -60,13 +62,18 @@ pub(crate) async fn open(parts: Arc<Parts>, opening: Opening) -> Result<Handle, 
     let _ = tokio::task::spawn_blocking(move || crate::scratch::clear_old(&root)).await;
     let hub = Hub::new(session.clone(), opening.record.last_seq.next_epoch());
     let transcript = Transcript::of(&branch);
-    let mut journal = Journal::new(session.clone(), store, hub.clone(), branch);
-    let recovery = crate::recover::on_opening(&transcript, journal.entries());
+    let open_turn = transcript.turn.as_ref().map(|turn| &turn.id);
+    let caps = parts.options.settings.caps.clone();
+    let ledger = Arc::new(Ledger::begin(caps, store.clone(), branch.iter(), open_turn));
+    let mut journal = Journal::new(session.clone(), store, hub.clone(), branch, Arc::clone(&ledger));
+    let due = crate::closing::is_due(&parts.options, opening.record.mode, journal.entries());
+    let closing = if due { Closing::Due } else { Closing::Over };
+    let recovery = crate::recover::on_opening(&transcript, journal.entries(), closing);
     journal.append(recovery).await.map_err(store_error)?;
 
     let system =
         crate::prompt::blocks(&prompt_parts(&parts.options, &opening.workspace, opening.record.created));
-    let bench = Arc::new(bench::workbench(&parts, &session, &opening.workspace, &transcript, system));
+    let bench = Arc::new(bench::workbench(&parts, &session, &opening.workspace, &transcript, system, ledger));
     let (sender, mailbox) = mpsc::channel(MAILBOX);
     let link = Link::new(sender);
     let abandoned = CancellationToken::new();

@@ -24,6 +24,11 @@ impl Queue {
         self.waiting.push_back(message);
     }
 
+    /// Whether a message waits that is to be delivered like this.
+    pub(super) fn holds_any(&self, delivery: Delivery) -> bool {
+        self.waiting.iter().any(|message| message.delivery == delivery)
+    }
+
     /// Whether a message still waits.
     pub(super) fn holds(&self, queued: &EntryId) -> bool {
         self.waiting.iter().any(|message| message.entry == *queued)

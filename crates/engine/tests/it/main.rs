@@ -2,12 +2,14 @@
 //! tools and a model server on loopback.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+mod budget;
 mod calls;
 mod compaction;
 mod doom;
 mod gate;
 mod interrupt;
 mod outputs;
+mod plan_mode;
 mod prefixes;
 mod recovery;
 mod retries;
@@ -15,3 +17,4 @@ mod review;
 mod stage;
 mod subscribing;
 mod turns;
+mod verify;
