@@ -4,6 +4,7 @@
 mod auth;
 mod budget;
 mod models;
+mod stats;
 
 use std::path::PathBuf;
 
@@ -15,6 +16,7 @@ use crate::exit::EXIT_CODES;
 pub use auth::{AuthCommand, LoginArguments, StatusArguments};
 pub use budget::BudgetArguments;
 pub use models::{ModelsArguments, ModelsCommand};
+pub use stats::{GroupBy, StatsArguments, StatsCommand};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -182,6 +184,8 @@ pub enum Command {
     Auth(AuthCommand),
     /// Export what was asked, decided and done, as NDJSON or as a table
     Audit(AuditArguments),
+    /// Show what was spent and done, by day, model, project or tool
+    Stats(StatsArguments),
     /// Run a recorded session again, without a network, and say where it goes another way
     Replay(ReplayArguments),
     /// Show the system prompt, as it is sent

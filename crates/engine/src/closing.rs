@@ -85,8 +85,13 @@ async fn approve(turn: &Turn, survey: &Survey) -> Result<Option<Next>, Stopped> 
     }
     let intent = plan_mode::question(&plan, &withheld, &survey.modes);
     let (call, display) = (CallId::new(), intent.display.clone());
-    let request =
-        GateRequest { turn: turn.id.clone(), call: call.clone(), tool: "plan".to_owned(), intent, doom: None };
+    let request = GateRequest {
+        turn: turn.id.clone(),
+        call: call.clone(),
+        tool: "plan".to_owned(),
+        intent,
+        doom: None,
+    };
     let over = |stop| Ok(Some(Next::End(stop, None)));
     let (wanted, begun) = match turn.link.gate(request).await? {
         Gate::Go { permit } => {
@@ -95,10 +100,9 @@ async fn approve(turn: &Turn, survey: &Survey) -> Result<Option<Next>, Stopped> 
         }
         Gate::Rejected { message: Some(words) } => (Wanted::Changed(words), None),
         Gate::Withdrawn => return over(StopReason::Interrupted),
-        Gate::Rejected { message: None }
-        | Gate::Refused { .. }
-        | Gate::Withheld
-        | Gate::DoomLoop { .. } => return over(StopReason::EndTurn),
+        Gate::Rejected { message: None } | Gate::Refused { .. } | Gate::Withheld | Gate::DoomLoop { .. } => {
+            return over(StopReason::EndTurn);
+        }
     };
     let answered = |summary: &str| {
         let display = display.clone().with_summary(summary);

@@ -26,15 +26,12 @@ pub(crate) enum Closing {
 
 /// Closes what had begun, and the turn if nothing was left of it but its end.
 /// Empty if the session was left in good order, or has been recovered since.
-pub(crate) fn on_opening(
-    transcript: &Transcript,
-    branch: &[Arc<Entry>],
-    closing: Closing,
-) -> Vec<EntryBody> {
+pub(crate) fn on_opening(transcript: &Transcript, branch: &[Arc<Entry>], closing: Closing) -> Vec<EntryBody> {
     let Some(turn) = &transcript.turn else { return Vec::new() };
     let mut bodies = crate::closing::close_begun(branch);
     bodies.extend(close_begun(transcript, turn));
-    let end = missing_end(branch).filter(|(stop, _)| *stop != StopReason::EndTurn || closing == Closing::Over);
+    let end =
+        missing_end(branch).filter(|(stop, _)| *stop != StopReason::EndTurn || closing == Closing::Over);
     if let Some((stop, message)) = end {
         let unbegun = transcript.open_calls().filter(|(_, begun)| !begun);
         bodies.extend(unbegun.map(|(call, _)| closed(transcript, call, CallStatus::NotRun, NOT_RUN)));

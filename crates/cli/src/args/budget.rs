@@ -81,16 +81,18 @@ mod tests {
         assert_eq!(read("90s"), Ok(90));
         assert_eq!(read("10m"), Ok(600));
         assert_eq!(read(" 1h30m5s "), Ok(5405));
-        for wrong in ["", "m", "10x", "1m30m", "-5s", "1.5h", "99999999999h", "5h99999999999999999999s", "ä"] {
+        for wrong in ["", "m", "10x", "1m30m", "-5s", "1.5h", "99999999999h", "5h99999999999999999999s", "ä"]
+        {
             assert!(read(wrong).is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn counts_and_dollars_are_read_and_nonsense_is_not() {
-        assert_eq!([count("200000"), count("200k"), count("2M"), count("1_000")].map(Result::unwrap), [
-            200_000, 200_000, 2_000_000, 1_000
-        ]);
+        assert_eq!(
+            [count("200000"), count("200k"), count("2M"), count("1_000")].map(Result::unwrap),
+            [200_000, 200_000, 2_000_000, 1_000]
+        );
         assert!(count("2.5M").is_err() && count("-1").is_err() && count("99999999999999999999k").is_err());
         assert_eq!([dollars("2.5"), dollars("$0.10"), dollars("0")].map(Result::unwrap), [2.5, 0.1, 0.0]);
         assert!(dollars("inf").is_err() && dollars("-1").is_err() && dollars("NaN").is_err());

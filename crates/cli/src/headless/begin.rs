@@ -5,8 +5,7 @@ use rein_protocol::message::AssistantPart;
 use rein_protocol::transcript::{Item, Transcript};
 use rein_protocol::{
     CallStatus, Content, Cost, Delivery, Entry, EntryBody, Event, EventBody, EventStream, Mode, Prompt,
-    Service,
-    SessionId, SessionInfo, Snapshot, StopReason, TurnId,
+    Service, SessionId, SessionInfo, Snapshot, StopReason, TurnId,
 };
 
 use super::tally::{Tally, breaks_off};
@@ -44,7 +43,9 @@ pub(super) async fn begin(
     let before = Transcript::of(&snapshot.entries);
     let turn = match service.resume(&info.id).await? {
         Some(turn) => turn,
-        None if left_something_undone(&before, info.mode) => service.prompt(&info.id, Prompt::text(GO_ON)).await?,
+        None if left_something_undone(&before, info.mode) => {
+            service.prompt(&info.id, Prompt::text(GO_ON)).await?
+        }
         None => return last_answer(info, &snapshot),
     };
     let mut tally = Tally::new(turn.clone(), info.model.clone());
@@ -58,9 +59,12 @@ pub(super) async fn begin(
 fn left_something_undone(transcript: &Transcript, mode: Mode) -> bool {
     match transcript.stop {
         None => false,
-        Some((StopReason::EndTurn, _)) => {
-            transcript.items.iter().rev().take_while(|item| !begins_a_turn(item)).any(|item| was_refused(item, mode))
-        }
+        Some((StopReason::EndTurn, _)) => transcript
+            .items
+            .iter()
+            .rev()
+            .take_while(|item| !begins_a_turn(item))
+            .any(|item| was_refused(item, mode)),
         Some(_) => true,
     }
 }

@@ -34,9 +34,8 @@ pub(super) fn flags(budget: &BudgetArguments) -> impl Iterator<Item = Flag> {
     let cost = budget.max_cost.map(|usd| Flag::new("--max-cost", ["budget", "cost"], format!("{usd:?}")));
     let tokens =
         budget.max_tokens.map(|count| Flag::new("--max-tokens", ["budget", "tokens"], count.to_string()));
-    let time = budget
-        .max_time
-        .map(|time| Flag::new("--max-time", ["budget", "time"], time.as_secs().to_string()));
+    let time =
+        budget.max_time.map(|time| Flag::new("--max-time", ["budget", "time"], time.as_secs().to_string()));
     [cost, tokens, time].into_iter().flatten()
 }
 

@@ -1,17 +1,21 @@
 //! Caps on what a run and a day may spend.
 
-use rein_testkit::{ModelServer, Project, Script, Turn};
+use rein_testkit::{ModelServer, Project, Rein, Script, Turn};
 use serde_json::json;
 
-use crate::{asking, server};
+use crate::{asking, rein, server};
 
-/// Prices for the model of these tests: a dollar for a million tokens.
-const PRICED: [&str; 4] = [
-    "--config",
-    "provider.openai.models.test-model.input_price=1",
-    "--config",
-    "provider.openai.models.test-model.output_price=1",
-];
+/// A provider of its own, with a price of a dollar for a million tokens: that of another seller would not count.
+fn priced(project: &Project, server: &ModelServer) -> Rein {
+    let settings = [
+        "provider.mine.key_env=\"MINE_KEY\"".to_owned(),
+        format!("provider.mine.base_url={}", server.base_url()),
+        "provider.mine.models.priced.input_price=1".to_owned(),
+        "provider.mine.models.priced.output_price=1".to_owned(),
+    ];
+    let run = rein(project).env("MINE_KEY", "k").args(["--model", "mine/priced"]);
+    settings.iter().fold(run, |run, setting| run.args(["--config", setting.as_str()]))
+}
 
 fn reads(count: usize) -> Vec<Turn> {
     let call = |index: usize| Turn::call("read", json!({"path": format!("f{index}")})).usage(900, 100, 0);
@@ -28,9 +32,15 @@ fn tokens_are_capped_with_a_warning_an_exit_code_and_the_way_on() {
     let output = asking(&project, &server).args(["-p", "go", "--max-tokens", "2500"]).run();
     output.assert_code(4);
     assert_eq!(server.requests().len(), 3, "{output}");
-    assert!(output.stderr.contains("80 % of the budget of this run is used: 2000 of 2500 tokens"), "{output}");
+    assert!(
+        output.stderr.contains("80 % of the budget of this run is used: 2000 of 2500 tokens"),
+        "{output}"
+    );
     assert!(output.stderr.contains("is spent: 3000 of 2500 tokens (budget)"), "{output}");
-    assert!(output.stderr.contains("hint: go on in a new run, and raise the cap with --max-tokens"), "{output}");
+    assert!(
+        output.stderr.contains("hint: go on in a new run, and raise the cap with --max-tokens"),
+        "{output}"
+    );
     // Another run has a budget of its own, and goes on where this one stopped.
     let output = asking(&project, &server).args(["-p", "--continue", "go on", "--max-tokens", "9k"]).run();
     output.assert_success();
@@ -49,7 +59,7 @@ fn money_is_capped_where_the_price_is_known_and_nothing_is_begun_where_it_is_not
     assert!(object["message"].as_str().unwrap().contains("what `openai/test-model` costs is not known"));
     assert!(object["message"].as_str().unwrap().contains("unknown_cost"));
 
-    let known = asking(&project, &server).args(PRICED).args(["-p", "go", "--max-cost", "0.0015"]).run();
+    let known = priced(&project, &server).args(["-p", "go", "--max-cost", "0.0015"]).run();
     known.assert_code(4);
     assert_eq!(server.requests().len(), 2, "{known}");
     assert!(known.stderr.contains("the budget of this run is spent: $0.002 of $0.0015"), "{known}");

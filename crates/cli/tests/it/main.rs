@@ -15,8 +15,10 @@ mod hostile;
 mod models;
 mod permission;
 mod permission_files;
+mod plan_mode;
 mod replay;
 mod sessions;
+mod stats;
 mod stops;
 mod terminal_face;
 

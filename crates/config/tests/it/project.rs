@@ -163,9 +163,9 @@ fn a_broken_project_file_is_an_error_even_where_it_would_be_ignored() {
 
 #[test]
 fn a_project_can_lower_what_may_be_spent_and_runs_nothing_to_prove_itself() {
-    let fixture = Fixture::new()
-        .user("[budget]\ncost = 2\nday.tokens = 1000")
-        .project("[budget]\ncost = 1.5\ntokens = 100\ntime = 60\nday.tokens = 0\n[verify]\ncommand = \"make\"");
+    let fixture = Fixture::new().user("[budget]\ncost = 2\nday.tokens = 1000").project(
+        "[budget]\ncost = 1.5\ntokens = 100\ntime = 60\nday.tokens = 0\n[verify]\ncommand = \"make\"",
+    );
     let loaded = fixture.load();
     let budget = &loaded.settings.budget;
     assert_eq!((budget.cost, budget.tokens, budget.time, budget.day.tokens), (1.5, 100, 60, 1000));

@@ -107,7 +107,8 @@ pub(crate) fn question(plan: &str, withheld: &[WithheldCall], modes: &[Mode]) ->
         display = display.with_block(Block::Text { text: plan.trim().to_owned() });
     }
     if !withheld.is_empty() {
-        display = display.with_block(Block::Text { text: format!("Withheld until then:\n{}", list(withheld)) });
+        display =
+            display.with_block(Block::Text { text: format!("Withheld until then:\n{}", list(withheld)) });
     }
     Intent { effects: vec![Effect::Consult { question }], display }
 }
@@ -116,8 +117,9 @@ pub(crate) fn question(plan: &str, withheld: &[WithheldCall], modes: &[Mode]) ->
 pub(crate) fn wanted(said: Option<&Said>) -> Wanted {
     let Some(said) = said else { return Wanted::Nothing };
     let words = said.text.as_deref().map(str::trim).filter(|words| !words.is_empty());
-    let approved =
-        [Mode::Tight, Mode::Write].into_iter().find(|mode| said.chosen.iter().any(|chosen| *chosen == label(*mode)));
+    let approved = [Mode::Tight, Mode::Write]
+        .into_iter()
+        .find(|mode| said.chosen.iter().any(|chosen| *chosen == label(*mode)));
     match (approved, words) {
         (Some(mode), _) => Wanted::Approved(mode),
         (None, Some(words)) => Wanted::Changed(words.to_owned()),

@@ -19,7 +19,13 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    pub(crate) fn new(session: SessionId, store: Store, hub: Hub, branch: Vec<Entry>, ledger: Arc<Ledger>) -> Self {
+    pub(crate) fn new(
+        session: SessionId,
+        store: Store,
+        hub: Hub,
+        branch: Vec<Entry>,
+        ledger: Arc<Ledger>,
+    ) -> Self {
         Self { session, store, hub, entries: branch.into_iter().map(Arc::new).collect(), ledger }
     }
 

@@ -29,7 +29,7 @@ pub struct DayCaps {
 }
 
 impl Caps {
-    /// Whether anything may be spent.
+    /// Whether there is no cap at all.
     pub(crate) fn is_empty(&self) -> bool {
         self.micro_usd.is_none() && self.tokens.is_none() && self.time.is_none() && self.day.is_empty()
     }
@@ -209,10 +209,7 @@ mod tests {
         let over = "the budget of today is spent: at least $1.2345 of $1.00\nhint: go on tomorrow, or raise the \
                     setting budget.day.cost";
         let near = "80 % of the budget of this run is used: $2.00 of $2.50".to_owned();
-        assert_eq!(
-            said,
-            [Finding::Over(over.to_owned()), Finding::Nearly { cap: "cost", message: near }]
-        );
+        assert_eq!(said, [Finding::Over(over.to_owned()), Finding::Nearly { cap: "cost", message: near }]);
     }
 
     #[test]

@@ -82,8 +82,7 @@ impl Cashier<'_> {
 async fn today(store: &Store) -> Result<Spent, StoreError> {
     let now = jiff::Zoned::now();
     let since = now.start_of_day().map_or(now.timestamp(), |midnight| midnight.timestamp());
-    let query =
-        FactQuery { since: Timestamp(since.as_millisecond()), session: None, facts: Facts::Spending };
+    let query = FactQuery { since: Timestamp(since.as_millisecond()), session: None, facts: Facts::Spending };
     Ok(added_up(&store.facts(query).await?))
 }
 

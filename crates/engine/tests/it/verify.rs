@@ -91,7 +91,10 @@ async fn the_check_is_judged_like_any_command() {
     let (stop, message) = stage.run("go").await.stop.unwrap();
     assert_eq!(stop, StopReason::VerifyFailed);
     let message = message.unwrap();
-    assert!(message.starts_with("the check `make check` was not run: Refused: bash 'make check'"), "{message}");
+    assert!(
+        message.starts_with("the check `make check` was not run: Refused: bash 'make check'"),
+        "{message}"
+    );
     let allow = Rule::parse("bash:make *", Action::Allow, "--allow").unwrap();
     let allowed = setup.rules(LayerKind::User, vec![allow]);
     let project = Project::new().file("Makefile", "check:\n\t@touch checked\n");

@@ -10,3 +10,4 @@ mod processes;
 mod salvage;
 mod sample;
 mod sessions;
+mod statistics;
