@@ -2,9 +2,11 @@
 //! is done.
 
 mod auth;
+mod budget;
 mod context;
 mod models;
 mod sessions;
+mod stats;
 
 use std::path::PathBuf;
 
@@ -14,9 +16,11 @@ use rein_protocol::Mode;
 
 use crate::exit::EXIT_CODES;
 pub use auth::{AuthCommand, LoginArguments, StatusArguments};
+pub use budget::BudgetArguments;
 pub use context::{ContextCommand, PromptCommand};
 pub use models::{ModelsArguments, ModelsCommand};
 pub use sessions::{ExportFormat, SessionsCommand};
+pub use stats::{GroupBy, StatsArguments, StatsCommand};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -90,6 +94,9 @@ pub struct RunArguments {
     /// Stop after so many calls of the model; 0 for no cap [default: from the settings]
     #[arg(long, value_name = "N", help_heading = "Run")]
     pub max_steps: Option<u32>,
+
+    #[command(flatten)]
+    pub budget: BudgetArguments,
 
     /// Write what is sent to the model and what it answers to FILE, without keys, for `rein replay`
     ///
@@ -186,6 +193,8 @@ pub enum Command {
     Auth(AuthCommand),
     /// Export what was asked, decided and done, as NDJSON or as a table
     Audit(AuditArguments),
+    /// Show what was spent and done, by day, model, project or tool
+    Stats(StatsArguments),
     /// Run a recorded session again, without a network, and say where it goes another way
     Replay(ReplayArguments),
     /// Show the system prompt, as it is sent

@@ -30,7 +30,7 @@ Exit codes:
   1    the model, the store or rein failed, or the answer was cut off or declined
   2    the arguments or the settings are wrong; nothing was begun
   3    a call was refused, or the model repeated itself; also when it answered all the same
-  4    a cap was reached (--max-steps)
+  4    a cap was reached (--max-steps, --max-cost, --max-tokens, --max-time, or a day's)
   130  interrupted (SIGINT)
   143  terminated (SIGTERM, SIGHUP)";
 

@@ -7,7 +7,7 @@
 //! is the conversation at a terminal;
 //! [`run_command`], [`sessions`], [`config_command`], [`models_command`], [`context_command`],
 //! [`permission_command`], [`sandbox_command`], [`doctor_command`],
-//! [`audit_command`], [`auth_command`], [`replay_command`] and [`demo`] are the
+//! [`audit_command`], [`stats_command`], [`auth_command`], [`replay_command`] and [`demo`] are the
 //! commands; [`telemetry`] is what is written down about rein itself; [`error`], [`exit`], [`terminal`],
 //! [`stdout`] and [`machine`] are how a person, a shell and a program are told.
 //!
@@ -33,6 +33,7 @@ mod run_command;
 mod sandbox_command;
 mod sessions;
 mod signals;
+mod stats_command;
 mod stdout;
 mod streams;
 mod telemetry;
@@ -133,6 +134,13 @@ fn dispatch(arguments: Arguments) -> Result<Exit, CommandError> {
         Command::Sandbox(command) => sandbox_command::execute(&shared, &command),
         Command::Replay(arguments) => replay_command::execute(&shared, &arguments),
         Command::Auth(command) => auth_command::execute(&shared, command),
+        Command::Stats(arguments) => {
+            let mut setup = wiring::Setup::load(&shared, &RunArguments::default())?;
+            let runtime = wiring::runtime()?;
+            let shown = runtime.block_on(stats_command::execute(&mut setup, &arguments));
+            runtime.shutdown_background();
+            shown.map(|()| Exit::Success)
+        }
         Command::Audit(arguments) => {
             let mut setup = wiring::Setup::load(&shared, &RunArguments::default())?;
             let runtime = wiring::runtime()?;

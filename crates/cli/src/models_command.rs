@@ -15,6 +15,7 @@ use crate::error::CommandError;
 use crate::stdout;
 use crate::terminal::{Target, one_line};
 use crate::wiring::Setup;
+pub use table::width;
 
 /// Does what was asked.
 pub async fn execute(setup: &Setup, arguments: &ModelsArguments) -> Result<(), CommandError> {

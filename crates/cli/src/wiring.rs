@@ -7,6 +7,7 @@
 mod confinement;
 mod context;
 mod keys;
+mod limits;
 mod models;
 mod places;
 mod providers;
@@ -315,6 +316,8 @@ impl Setup {
             settings: EngineSettings {
                 mode: settings.mode,
                 max_steps: settings.max_steps,
+                caps: limits::caps(&settings.budget),
+                verify: limits::verify(&settings.verify),
                 shell: settings.shell.clone(),
                 command_timeout: seconds(settings.bash.timeout),
                 background_after: (settings.bash.background_after > 0)
@@ -451,6 +454,7 @@ fn flags(shared: &SharedArguments, run: &RunArguments) -> Result<Vec<Flag>, Comm
     if let Some(steps) = run.max_steps {
         flags.push(Flag::new("--max-steps", ["max_steps"], steps.to_string()));
     }
+    flags.extend(limits::flags(&run.budget));
     if let Some(mode) = run.mode {
         flags.push(Flag::new("--mode", ["mode"], mode.name()));
     }

@@ -61,9 +61,10 @@ pub use reference::reference;
 pub use role::{RoleModelName, RoleSettings};
 pub use secret::{Secret, ServerUrl};
 pub use settings::{
-    BashSettings, CompactionSettings, Confine, Durability, LogLevel, LogSettings, NetworkAccess,
-    NetworkSettings, OtlpSettings, RetrySettings, SandboxMeans, SandboxSettings, SearchBackend,
-    SearchSettings, Settings, StoreSettings, Summariser, WebSettings, WhenUnavailable,
+    BashSettings, BudgetSettings, CompactionSettings, Confine, DayBudgetSettings, Durability, LogLevel,
+    LogSettings, NetworkAccess, NetworkSettings, OtlpSettings, RetrySettings, SandboxMeans, SandboxSettings,
+    SearchBackend, SearchSettings, Settings, StoreSettings, Summariser, UnknownCost, VerifyMode,
+    VerifySettings, WebSettings, WhenUnavailable,
 };
 pub use shape::schema;
 pub use show::ShowOrigin;

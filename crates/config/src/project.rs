@@ -114,6 +114,7 @@ fn reason(path: &[String]) -> &'static str {
         Some("sandbox") => "it could let commands out of their sandbox",
         Some("web") => "it could make your machine fetch from your own network",
         Some("otlp") => "it could tell others what you do",
+        Some("verify") => "it could run a program of its own after every turn",
         Some("store") => "your sessions are kept for all projects alike",
         _ => "it is for you to decide",
     }
@@ -132,6 +133,7 @@ fn looser(root: &Node, leaf: &Leaf, values: &Values) -> Option<Refusal> {
     let measure: fn(&Value) -> Option<u64> = match leaf.path.as_slice() {
         [key] if key == "mode" => mode_freedom,
         [key] if key == "max_steps" => step_freedom,
+        [table, ..] if table == "budget" => cap_freedom,
         _ => |_| None,
     };
     match (measure(&leaf.value), measure(&limit)) {
@@ -159,6 +161,14 @@ fn step_freedom(value: &Value) -> Option<u64> {
         0 => Some(u64::MAX),
         steps => u64::try_from(steps).ok(),
     }
+}
+
+/// In millionths, so that dollars can be compared.
+fn cap_freedom(value: &Value) -> Option<u64> {
+    #[allow(clippy::cast_precision_loss)] // Who caps at more than that does not cap.
+    let cap = value.as_float().or_else(|| value.as_integer().map(|number| number as f64))?;
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Such a cast saturates.
+    Some(if cap <= 0.0 { u64::MAX } else { (cap * 1e6).ceil() as u64 })
 }
 
 fn shown(value: &Value) -> String {

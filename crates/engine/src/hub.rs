@@ -354,6 +354,8 @@ impl Reader {
     /// Reads from the store up to the horizon, and mixes in by place what was open then.
     async fn catch_up(&mut self, behind: Behind, mut open: BTreeMap<Seq, Event>) -> Option<()> {
         let Behind { forgotten, horizon } = behind;
+        // From there on the recent events have everything, also what is neither an entry nor open.
+        let horizon = horizon.min(forgotten);
         let session = self.hub.session.clone();
         let entries = match self.store.entries_after(&session, self.cursor, CATCH_UP_BATCH).await {
             Ok(entries) => entries,
@@ -375,8 +377,7 @@ impl Reader {
         }
         self.ready.extend(open.into_values().take_while(|event| event.seq <= limit));
         if self.ready.is_empty() {
-            // What is not forgotten may hold something that is neither an entry nor open.
-            self.cursor = limit.min(forgotten);
+            self.cursor = limit;
         }
         Some(())
     }

@@ -12,9 +12,13 @@
 //! gate, run, bound and record; `context` and `prompt` make what is sent, and
 //! `room` makes it fit; `request` puts them together for a model; `instructions` finds the files that it
 //! begins with; `small` asks small models by the way;
-//! `hub` serves subscribers; `paths` follows links; `doom`, `recover` and `remember` are what they say.
+//! `closing` is what lies between a model that is done and the end of its turn:
+//! `plan_mode` has a plan approved and `verify` the work proved;
+//! `spending` keeps to what may be spent; `hub` serves subscribers; `paths` follows links; `doom`, `recover`
+//! and `remember` are what they say.
 
 mod assembler;
+mod closing;
 mod confinement;
 mod context;
 mod dispatch;
@@ -24,6 +28,7 @@ mod instructions;
 mod options;
 mod paths;
 mod pictures;
+mod plan_mode;
 mod prompt;
 mod recover;
 mod remember;
@@ -33,8 +38,10 @@ mod scratch;
 mod service;
 mod session;
 mod small;
+mod spending;
 mod step;
 mod turn;
+mod verify;
 
 pub use confinement::{Commands, JailSettings};
 pub use context::rehearse::{Rehearsal, rehearse};
@@ -44,3 +51,5 @@ pub use prompt::{PromptPart, PromptSection};
 pub use rein_permission::Presence;
 pub use service::Engine;
 pub use small::PageReader;
+pub use spending::{Caps, DayCaps};
+pub use verify::Verify;

@@ -13,6 +13,8 @@ use rein_store::Store;
 use rein_tools::Registry;
 
 use crate::confinement::Commands;
+use crate::spending::Caps;
+use crate::verify::Verify;
 
 /// The parts of an engine.
 pub struct EngineOptions {
@@ -47,6 +49,10 @@ pub struct EngineSettings {
     pub mode: Mode,
     /// How many model calls a turn may make; 0 means any number.
     pub max_steps: u32,
+    /// What may be spent.
+    pub caps: Caps,
+    /// What proves the work, if anything does.
+    pub verify: Option<Verify>,
     /// The shell that `bash` runs; found on the path if absent.
     pub shell: Option<PathBuf>,
     /// How long a command may run when the model does not say.
@@ -93,6 +99,8 @@ impl Default for EngineSettings {
         Self {
             mode: Mode::Tight,
             max_steps: 125,
+            caps: Caps::default(),
+            verify: None,
             shell: None,
             command_timeout: Duration::from_secs(120),
             background_after: Some(Duration::from_secs(60)),

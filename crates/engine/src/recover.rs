@@ -17,12 +17,22 @@ const UNKNOWN: &str = "Interrupted, effects unknown: rein's process ended while 
      done all, part or nothing of its work. Look at the current state before you repeat it.";
 const NOT_RUN: &str = "Not run: rein's process ended before this call began.";
 
+/// Whether anything is left to do in a turn once its model is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Closing {
+    Due,
+    Over,
+}
+
 /// Closes what had begun, and the turn if nothing was left of it but its end.
 /// Empty if the session was left in good order, or has been recovered since.
-pub(crate) fn on_opening(transcript: &Transcript, branch: &[Arc<Entry>]) -> Vec<EntryBody> {
+pub(crate) fn on_opening(transcript: &Transcript, branch: &[Arc<Entry>], closing: Closing) -> Vec<EntryBody> {
     let Some(turn) = &transcript.turn else { return Vec::new() };
-    let mut bodies = close_begun(transcript, turn);
-    if let Some((stop, message)) = missing_end(branch) {
+    let mut bodies = crate::closing::close_begun(branch);
+    bodies.extend(close_begun(transcript, turn));
+    let end =
+        missing_end(branch).filter(|(stop, _)| *stop != StopReason::EndTurn || closing == Closing::Over);
+    if let Some((stop, message)) = end {
         let unbegun = transcript.open_calls().filter(|(_, begun)| !begun);
         bodies.extend(unbegun.map(|(call, _)| closed(transcript, call, CallStatus::NotRun, NOT_RUN)));
         bodies.push(EntryBody::TurnEnded { turn: turn.id.clone(), stop, message });
@@ -32,7 +42,7 @@ pub(crate) fn on_opening(transcript: &Transcript, branch: &[Arc<Entry>]) -> Vec<
 
 /// How the turn would have ended, if its last step was over and nothing remained to be done: an
 /// answer that is complete is not asked for again.
-fn missing_end(branch: &[Arc<Entry>]) -> Option<(StopReason, Option<String>)> {
+pub(crate) fn missing_end(branch: &[Arc<Entry>]) -> Option<(StopReason, Option<String>)> {
     let mut finish = None;
     for entry in branch.iter().rev() {
         match &entry.body {

@@ -15,10 +15,13 @@ use rein_protocol::{EntryBody, EventBody, Finish, ModelRef, StopReason, TurnId};
 use rein_tools::{Registry, Scene};
 use tokio_util::sync::CancellationToken;
 
+use crate::closing;
 use crate::doom::DoomGuard;
 use crate::options::EngineSettings;
+use crate::recover;
 use crate::room::{Maker, Room, RoomState};
 use crate::session::link::{AfterTurn, Link, Stopped};
+use crate::spending::{self, Cashier};
 use crate::step::{StepEnd, run_step};
 
 /// What every turn of a session works with.
@@ -33,6 +36,7 @@ pub(crate) struct Workbench {
     pub(crate) pictures: crate::pictures::Pictures,
     pub(crate) jailer: Arc<crate::confinement::Jailer>,
     pub(crate) scratch: crate::scratch::Scratch,
+    pub(crate) ledger: Arc<crate::spending::Ledger>,
 }
 
 /// A turn under way.
@@ -57,8 +61,10 @@ pub(crate) struct Turn {
 }
 
 /// What to do after a step.
-enum Next {
+pub(crate) enum Next {
     Again,
+    /// The model is done, with something to say about that.
+    Close(Option<String>),
     End(StopReason, Option<String>),
 }
 
@@ -66,6 +72,7 @@ impl Turn {
     /// Runs to the end of the turn, beginning with calls that were proposed and never begun.
     pub(crate) async fn run(mut self, pending: Vec<rein_protocol::ToolCall>) -> Result<(), Stopped> {
         let mut next = match pending.is_empty() {
+            true if self.steps > 0 => self.where_it_was().await?,
             true => Next::Again,
             false => {
                 let calls = crate::step::run_pending(&mut self, pending).await?;
@@ -76,14 +83,8 @@ impl Turn {
             next = match next {
                 Next::Again if self.cancel.is_cancelled() => Next::End(StopReason::Interrupted, None),
                 Next::Again if self.at_limit() => Next::End(StopReason::MaxSteps, Some(self.limit_message())),
-                Next::Again => match self.make_room().await? {
-                    Room::Enough => {
-                        let end = run_step(&mut self).await?;
-                        self.after_step(end).await?
-                    }
-                    Room::Interrupted => Next::End(StopReason::Interrupted, None),
-                    Room::Full(message) => Next::End(StopReason::ModelError, Some(message)),
-                },
+                Next::Again => self.another_step().await?,
+                Next::Close(message) => closing::close(&self, message).await?,
                 Next::End(stop, message) => {
                     match self.said(stop).link.end_turn(&self.id, stop, message).await? {
                         AfterTurn::Over => return Ok(()),
@@ -102,11 +103,57 @@ impl Turn {
 
     /// Runs the turn and tells the actor when its task is gone, also when it panicked.
     pub(crate) async fn run_and_report(self, pending: Vec<rein_protocol::ToolCall>) {
-        let (link, turn) = (self.link.clone(), self.id.clone());
-        if AssertUnwindSafe(self.run(pending)).catch_unwind().await.is_err() {
+        let (link, turn, ledger) = (self.link.clone(), self.id.clone(), Arc::clone(&self.bench.ledger));
+        let run = AssertUnwindSafe(self.run(pending)).catch_unwind();
+        if spending::timed(&ledger, &link, &turn, run).await.is_err() {
             tracing::error!(%turn, "a turn panicked");
         }
         link.turn_gone(turn).await;
+    }
+
+    /// How a turn goes on whose process had died: a model that was done is not asked again.
+    async fn where_it_was(&self) -> Result<Next, Stopped> {
+        let survey = self.link.survey(&self.id).await?;
+        Ok(match recover::missing_end(&survey.history) {
+            Some((StopReason::EndTurn, message)) => Next::Close(message),
+            _ => Next::Again,
+        })
+    }
+
+    /// Makes a step, if there is money and room for it.
+    async fn another_step(&mut self) -> Result<Next, Stopped> {
+        if let Some(message) = self.cashier().refusal().await? {
+            return Ok(Next::End(StopReason::Budget, Some(message)));
+        }
+        self.warn_of_limit().await?;
+        let spent = self.bench.ledger.spent();
+        match self.make_room().await? {
+            Room::Enough => {}
+            Room::Interrupted => return Ok(Next::End(StopReason::Interrupted, None)),
+            Room::Full(message) => return Ok(Next::End(StopReason::ModelError, Some(message))),
+        }
+        // Making room costs money too.
+        if self.bench.ledger.spent() != spent
+            && let Some(message) = self.cashier().refusal().await?
+        {
+            return Ok(Next::End(StopReason::Budget, Some(message)));
+        }
+        let end = run_step(self).await?;
+        self.after_step(end).await
+    }
+
+    fn cashier(&self) -> Cashier<'_> {
+        Cashier { link: &self.link, bench: &self.bench, turn: &self.id }
+    }
+
+    /// Says once that most of the steps are made.
+    async fn warn_of_limit(&self) -> Result<(), Stopped> {
+        let (limit, made) = (self.bench.settings.max_steps, self.steps.saturating_sub(self.lost));
+        if limit < 5 || made != limit.saturating_mul(4).div_ceil(5) {
+            return Ok(());
+        }
+        let message = format!("80 % of the steps of this turn are made: {made} of {limit}");
+        self.link.emit(EventBody::Notice { message }).await
     }
 
     async fn make_room(&mut self) -> Result<Room, Stopped> {
@@ -157,9 +204,8 @@ impl Turn {
                     return Ok(self.after_calls(calls).unwrap_or(Next::Again));
                 }
                 Ok(match end_after(&finish) {
-                    (StopReason::EndTurn, None) if empty => {
-                        Next::End(StopReason::EndTurn, Some(EMPTY.to_owned()))
-                    }
+                    (StopReason::EndTurn, None) if empty => Next::Close(Some(EMPTY.to_owned())),
+                    (StopReason::EndTurn, message) => Next::Close(message),
                     (stop, message) => Next::End(stop, message),
                 })
             }

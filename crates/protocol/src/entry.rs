@@ -367,6 +367,8 @@ pub enum CallStatus {
     Interrupted,
     /// It was withdrawn before it began.
     NotRun,
+    /// Plan mode kept it back; it is to be done when the plan is approved.
+    Withheld,
     /// rein's process died while it ran: its effects are unknown.
     Unknown,
 }
@@ -382,6 +384,7 @@ impl CallStatus {
             | Self::Rejected
             | Self::Interrupted
             | Self::NotRun
+            | Self::Withheld
             | Self::Unknown => true,
         }
     }

@@ -160,6 +160,15 @@ impl Timestamp {
     }
 }
 
+impl EntryId {
+    /// Sorts before every id that is made at this moment or later.
+    #[must_use]
+    pub fn earliest(at: Timestamp) -> Self {
+        let milliseconds = u128::try_from(at.0).unwrap_or_default() & 0xffff_ffff_ffff;
+        Self(format!("ent_{}", encode(milliseconds << 80)))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,6 +177,16 @@ mod tests {
     fn ids_sort_by_creation_also_within_a_millisecond() {
         let made: Vec<EntryId> = (0..5_000).map(|_| EntryId::new()).collect();
         assert!(made.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+
+    #[test]
+    fn what_is_made_from_a_moment_on_sorts_after_it() {
+        let before = EntryId::earliest(Timestamp(Timestamp::now().0 - 1));
+        let made = EntryId::new();
+        let after = EntryId::earliest(Timestamp(Timestamp::now().0 + 1));
+        assert!(before < made && made < after, "{before} {made} {after}");
+        assert_eq!(before.as_str().parse::<EntryId>().as_ref(), Ok(&before));
+        assert!(EntryId::earliest(Timestamp(i64::MIN)) <= EntryId::earliest(Timestamp(0)));
     }
 
     #[test]

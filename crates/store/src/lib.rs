@@ -12,7 +12,7 @@
 //! Layout. The handle: `store`, `options`, `error`. The two threads behind it:
 //! `lane` (a thread that does jobs in order), `writer`, `reader`, `sync`. The
 //! tables: `schema` (migrations), `record` (sessions), `journal` (entries),
-//! `title`. Opening: `layout` (paths and modes), `presence` (who else is
+//! `title`, `statistics` (what they say was done and spent). Opening: `layout` (paths and modes), `presence` (who else is
 //! here), `database`, `contention`, `salvage`. Files: `temporary`, `blob`,
 //! `artifact`, `lease`.
 //!
@@ -40,6 +40,7 @@ mod reader;
 mod record;
 mod salvage;
 mod schema;
+mod statistics;
 mod store;
 mod sync;
 mod temporary;
@@ -52,5 +53,6 @@ pub use lease::Lease;
 pub use options::{CommitHook, Durability, StoreOptions};
 pub use record::{NewSession, SessionCopy, SessionQuery, SessionRecord};
 pub use salvage::SalvageReport;
+pub use statistics::{Deed, Fact, FactQuery, Facts};
 pub use store::Store;
 pub use title::{LONGEST as LONGEST_TITLE, one_line};

@@ -24,6 +24,7 @@ use crate::presence::Presence;
 use crate::reader::{self, Reader};
 use crate::record::{self, NewSession, SessionCopy, SessionQuery, SessionRecord};
 use crate::salvage::SalvageReport;
+use crate::statistics::{self, Fact, FactQuery};
 use crate::sync::{Directories, Syncer};
 use crate::temporary::{self, Temporary};
 use crate::writer::Writer;
@@ -209,6 +210,15 @@ impl Store {
     pub async fn find_session(&self, prefix: &str) -> Result<Vec<SessionRecord>> {
         let prefix = prefix.to_owned();
         self.read(move |connection| record::find_by_prefix(connection, &prefix)).await
+    }
+
+    /// What was done and spent, in the order in which it happened. Entries that cannot be read are left out.
+    ///
+    /// # Errors
+    ///
+    /// If the database cannot be read.
+    pub async fn facts(&self, query: FactQuery) -> Result<Vec<Fact>> {
+        self.read(move |connection| statistics::facts(connection, &query)).await
     }
 
     /// Takes the exclusive right to append to a session; it need not exist yet.

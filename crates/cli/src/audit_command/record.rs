@@ -214,6 +214,7 @@ fn ended(status: CallStatus, summary: Option<&str>) -> String {
         CallStatus::Rejected => "rejected",
         CallStatus::Interrupted => "interrupted",
         CallStatus::NotRun => "not run",
+        CallStatus::Withheld => "withheld",
         CallStatus::Unknown => "unknown",
     };
     match summary {

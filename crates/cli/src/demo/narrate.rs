@@ -144,6 +144,7 @@ impl Narrator {
             | CallStatus::Rejected
             | CallStatus::Interrupted
             | CallStatus::NotRun
+            | CallStatus::Withheld
             | CallStatus::Unknown => self.ink.red("✗"),
         };
         let title = one_line(&shortened(&result.display.title, &self.project), WIDTH);

@@ -4,8 +4,8 @@ use futures_util::stream;
 use rein_protocol::message::AssistantPart;
 use rein_protocol::transcript::{Item, Transcript};
 use rein_protocol::{
-    CallStatus, Content, Cost, Delivery, Entry, EntryBody, Event, EventBody, EventStream, Prompt, Service,
-    SessionId, SessionInfo, Snapshot, StopReason, TurnId,
+    CallStatus, Content, Cost, Delivery, Entry, EntryBody, Event, EventBody, EventStream, Mode, Prompt,
+    Service, SessionId, SessionInfo, Snapshot, StopReason, TurnId,
 };
 
 use super::tally::{Tally, breaks_off};
@@ -43,7 +43,9 @@ pub(super) async fn begin(
     let before = Transcript::of(&snapshot.entries);
     let turn = match service.resume(&info.id).await? {
         Some(turn) => turn,
-        None if left_something_undone(&before) => service.prompt(&info.id, Prompt::text(GO_ON)).await?,
+        None if left_something_undone(&before, info.mode) => {
+            service.prompt(&info.id, Prompt::text(GO_ON)).await?
+        }
         None => return last_answer(info, &snapshot),
     };
     let mut tally = Tally::new(turn.clone(), info.model.clone());
@@ -54,12 +56,15 @@ pub(super) async fn begin(
 }
 
 /// Whether the last turn stopped before its time, or was not permitted something.
-fn left_something_undone(transcript: &Transcript) -> bool {
+fn left_something_undone(transcript: &Transcript, mode: Mode) -> bool {
     match transcript.stop {
         None => false,
-        Some((StopReason::EndTurn, _)) => {
-            transcript.items.iter().rev().take_while(|item| !begins_a_turn(item)).any(was_refused)
-        }
+        Some((StopReason::EndTurn, _)) => transcript
+            .items
+            .iter()
+            .rev()
+            .take_while(|item| !begins_a_turn(item))
+            .any(|item| was_refused(item, mode)),
         Some(_) => true,
     }
 }
@@ -68,10 +73,12 @@ fn begins_a_turn(item: &Item) -> bool {
     matches!(item, Item::User { delivery: Delivery::Prompt | Delivery::FollowUp, .. })
 }
 
-fn was_refused(item: &Item) -> bool {
+fn was_refused(item: &Item, mode: Mode) -> bool {
     match item {
         Item::Call(call) => call.result.as_ref().is_some_and(|result| match result.status {
             CallStatus::Refused | CallStatus::Rejected => true,
+            // In plan mode it would only be withheld again.
+            CallStatus::Withheld => mode != Mode::Plan,
             CallStatus::Completed
             | CallStatus::Failed
             | CallStatus::Interrupted

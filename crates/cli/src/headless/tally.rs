@@ -41,6 +41,8 @@ pub struct RunResult {
     pub calls: Vec<CallSummary>,
     /// Those that were not permitted.
     pub refused: Vec<Refusal>,
+    /// Those that plan mode withheld: they are to be done when the plan is approved.
+    pub withheld: Vec<CallSummary>,
     /// Tokens of this run.
     pub usage: Usage,
     /// Dollars of this run; null if a price or a count is not known.
@@ -209,6 +211,8 @@ impl Tally {
     /// What it came to.
     pub fn finish(self, session: SessionId, signal: Option<Signal>, took: Duration) -> RunResult {
         let (stop_reason, message) = self.ended.unwrap_or((StopReason::InternalError, None));
+        let is_withheld = |call: &&CallSummary| call.status == Some(CallStatus::Withheld);
+        let withheld = self.calls.iter().filter(is_withheld).cloned().collect();
         let permitted = if self.refused.is_empty() { Permitted::All } else { Permitted::Some };
         RunResult {
             kind: "result",
@@ -222,6 +226,7 @@ impl Tally {
             steps: self.steps,
             calls: self.calls,
             refused: self.refused,
+            withheld,
             usage: self.usage,
             cost_usd: dollars(self.cost),
             duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
@@ -267,6 +272,7 @@ impl Tally {
             | CallStatus::Failed
             | CallStatus::Interrupted
             | CallStatus::NotRun
+            | CallStatus::Withheld
             | CallStatus::Unknown => {}
         }
     }

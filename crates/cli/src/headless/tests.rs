@@ -212,6 +212,7 @@ async fn the_json_format_is_one_object_with_everything() {
             "steps": 0,
             "calls": [],
             "refused": [],
+            "withheld": [],
             "usage": {"input": 7, "output": 3, "reasoning": 1, "cache_read": 2, "cache_write": 0},
             "cost_usd": 0.0015,
             "duration_ms": null,

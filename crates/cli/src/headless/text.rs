@@ -156,6 +156,7 @@ impl Text {
             CallStatus::Unknown => {
                 self.activity(&format!("{failed} {title} (interrupted, effects unknown)"), to)
             }
+            CallStatus::Withheld => self.activity(&ink.dim(&format!("- {title} (withheld)")), to),
             CallStatus::NotRun => self.activity(&ink.dim(&format!("- {title} (not run)")), to),
             CallStatus::Refused | CallStatus::Rejected => {
                 self.note(&format!("{failed} {title}"), to);
@@ -208,7 +209,10 @@ impl Face for Text {
 /// Why the run was not a success and how to go on, on standard error.
 pub fn closing_words(result: &RunResult, ink: Ink, to: &mut Printed) {
     if let (StopReason::EndTurn, Some(message)) = (result.stop_reason, &result.message) {
-        to.note(&format!("{} {}", ink.yellow("warning:"), neutralise(message.trim())));
+        match result.withheld.is_empty() {
+            true => to.note(&format!("{} {}", ink.yellow("warning:"), neutralise(message.trim()))),
+            false => told("plan:", message, ink, to),
+        }
     }
     if result.exit_code == Exit::Success {
         return;
@@ -221,6 +225,17 @@ pub fn closing_words(result: &RunResult, ink: Ink, to: &mut Printed) {
         (stop, None) => failure(stop, without_words(stop), ink, to),
     }
     to.note(&format!("{} rein --resume {}", ink.cyan("resume with:"), result.session));
+}
+
+/// What there is to know of a run that went well, and what to do next.
+fn told(label: &str, message: &str, ink: Ink, to: &mut Printed) {
+    for (index, line) in neutralise(message.trim()).lines().enumerate() {
+        match (index, line.strip_prefix("hint: ")) {
+            (0, _) => to.note(&format!("{} {line}", ink.yellow(label))),
+            (_, Some(hint)) => to.note(&format!("{} {hint}", ink.cyan("hint:"))),
+            (_, None) => to.note(&format!("  {line}")),
+        }
+    }
 }
 
 /// What went wrong, and on lines of their own what to do about it.

@@ -150,6 +150,7 @@ pub(super) fn headline(call: &CallItem) -> (String, String) {
                 CallStatus::Rejected => Some("rejected"),
                 CallStatus::Interrupted => Some("interrupted"),
                 CallStatus::NotRun => Some("not run"),
+                CallStatus::Withheld => Some("withheld"),
                 CallStatus::Unknown => Some("effects unknown"),
             };
             let summary = result.display.summary.as_deref().map(|summary| one_line(summary, WIDTH));

@@ -5,6 +5,7 @@
 mod answers;
 mod auth;
 mod basics;
+mod budget;
 mod config;
 mod confined;
 mod context;
@@ -14,8 +15,10 @@ mod hostile;
 mod models;
 mod permission;
 mod permission_files;
+mod plan_mode;
 mod replay;
 mod sessions;
+mod stats;
 mod stops;
 mod telemetry;
 mod terminal_face;

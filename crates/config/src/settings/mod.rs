@@ -7,6 +7,7 @@
 //! Permissions are not a field: they are rules in layers, see `permission`.
 
 mod compaction;
+mod limits;
 mod log;
 mod sandbox;
 mod web;
@@ -23,6 +24,7 @@ use crate::role::RoleSettings;
 use crate::secret::ServerUrl;
 
 pub use compaction::{CompactionSettings, Summariser};
+pub use limits::{BudgetSettings, DayBudgetSettings, UnknownCost, VerifyMode, VerifySettings};
 pub use log::{LogLevel, LogSettings, OtlpSettings};
 pub use sandbox::{Confine, NetworkAccess, SandboxMeans, SandboxSettings, WhenUnavailable};
 pub use web::{SearchBackend, SearchSettings, WebSettings};
@@ -41,6 +43,10 @@ pub struct Settings {
     /// After how many steps a turn ends; 0 means never. A project can only lower it.
     #[schemars(extend("x-rein-project" = "narrower"))]
     pub max_steps: u32,
+    /// What may be spent.
+    pub budget: BudgetSettings,
+    /// Proving that the work is done.
+    pub verify: VerifySettings,
     /// The shell that runs commands: an absolute path, or a name to be looked for in `PATH`. If not set, rein
     /// chooses one.
     #[schemars(extend("format" = "program"))]
@@ -80,6 +86,8 @@ impl Default for Settings {
             model: None,
             mode: Mode::Tight,
             max_steps: 125,
+            budget: BudgetSettings::default(),
+            verify: VerifySettings::default(),
             shell: None,
             bash: BashSettings::default(),
             sandbox: SandboxSettings::default(),

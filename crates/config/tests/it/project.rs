@@ -160,3 +160,16 @@ fn a_broken_project_file_is_an_error_even_where_it_would_be_ignored() {
     fs::write(fixture.path("repo/.rein/config.toml"), "mode = ").unwrap();
     assert!(fixture.error().starts_with("/repo/.rein/config.toml:1:"), "{}", fixture.error());
 }
+
+#[test]
+fn a_project_can_lower_what_may_be_spent_and_runs_nothing_to_prove_itself() {
+    let fixture = Fixture::new().user("[budget]\ncost = 2\nday.tokens = 1000").project(
+        "[budget]\ncost = 1.5\ntokens = 100\ntime = 60\nday.tokens = 0\n[verify]\ncommand = \"make\"",
+    );
+    let loaded = fixture.load();
+    let budget = &loaded.settings.budget;
+    assert_eq!((budget.cost, budget.tokens, budget.time, budget.day.tokens), (1.5, 100, 60, 1000));
+    assert_eq!(loaded.settings.verify.command, None);
+    let warnings: Vec<&str> = loaded.warnings.iter().map(|warning| warning.key.as_str()).collect();
+    assert_eq!(warnings, ["budget.day.tokens", "verify"]);
+}

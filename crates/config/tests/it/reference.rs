@@ -39,6 +39,9 @@ fn the_schema_is_stable_describes_everything_and_refuses_unknown_keys() {
         places,
         [
             "",
+            ".budget",
+            ".budget.day",
+            ".verify",
             ".bash",
             ".sandbox",
             ".network",

@@ -87,7 +87,9 @@ fn said(body: &EntryBody) -> Option<String> {
         Content::Text { text } => text.trim(),
         Content::Image { .. } => "[a picture, which is no longer shown]",
     });
-    Some(pieces.collect::<Vec<&str>>().join("\n")).filter(|text| !text.is_empty())
+    let text = Some(pieces.collect::<Vec<&str>>().join("\n")).filter(|text| !text.is_empty());
+    // What a check printed is no wish of the person.
+    text.filter(|text| !crate::verify::is_report(text))
 }
 
 /// At most so many bytes: the beginning and the end. Empty if that would say nothing.

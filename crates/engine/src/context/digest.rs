@@ -105,6 +105,7 @@ fn done(head: &[&Entry]) -> Vec<String> {
                     CallStatus::Refused | CallStatus::Rejected => "not allowed",
                     CallStatus::Interrupted | CallStatus::Unknown => "interrupted, effects unknown",
                     CallStatus::NotRun => "not run",
+                    CallStatus::Withheld => "withheld until the plan is approved",
                 };
                 let title = match (result.display.title.is_empty(), calls.get(call)) {
                     (true, Some(call)) => call.tool.as_str(),

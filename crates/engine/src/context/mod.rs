@@ -34,6 +34,7 @@ use rein_protocol::{
     CallId, CallResult, Content, Delivery, Entry, EntryBody, Finish, Message, ModelRef, ToolCall,
 };
 
+use crate::plan_mode::Reminders;
 pub(crate) use carry::shortened;
 use view::View;
 
@@ -49,9 +50,11 @@ const STEER_BEFORE: &str = "[The user sent this while you were working. Take it 
 pub(crate) fn messages<'a>(branch: impl IntoIterator<Item = &'a Entry>) -> Vec<Message> {
     let branch: Vec<&Entry> = branch.into_iter().collect();
     let View { compaction, kept, pruned, .. } = View::of(&branch);
-    let mut builder = Builder { pruned, ..Builder::default() };
+    let reminders = Reminders::of(&branch);
+    let told = reminders.with_compaction().map(Content::text);
+    let mut builder = Builder { pruned, reminders, ..Builder::default() };
     if let Some(compaction) = compaction {
-        let content = vec![Content::text(render::preface(compaction))];
+        let content = [Content::text(render::preface(compaction))].into_iter().chain(told).collect();
         builder.messages.push(Message::User { content });
     }
     for entry in kept {
@@ -64,6 +67,8 @@ pub(crate) fn messages<'a>(branch: impl IntoIterator<Item = &'a Entry>) -> Vec<M
 struct Builder<'a> {
     /// Results that are left out, with what is said in their place.
     pruned: HashMap<&'a CallId, &'a str>,
+    /// Words of rein that go with the person's.
+    reminders: Reminders<'a>,
     messages: Vec<Message>,
     answer: Option<Answer>,
     results: HashMap<CallId, CallResult>,
@@ -99,7 +104,10 @@ impl Answer {
 impl Builder<'_> {
     fn entry(&mut self, entry: &Entry) {
         match &entry.body {
-            EntryBody::User { content, delivery, .. } => self.user(content, *delivery),
+            EntryBody::User { content, delivery, .. } => {
+                let told = self.reminders.with(&entry.id).map(Content::text);
+                self.user(content.iter().cloned().chain(told), *delivery);
+            }
             EntryBody::StepStarted { model, .. } => {
                 self.close_answer();
                 self.say_note();
@@ -148,7 +156,7 @@ impl Builder<'_> {
         };
     }
 
-    fn user(&mut self, content: &[Content], delivery: Delivery) {
+    fn user(&mut self, content: impl Iterator<Item = Content>, delivery: Delivery) {
         self.close_answer();
         let mut words = Vec::new();
         // Whether to go on is for the person to say.
@@ -161,7 +169,7 @@ impl Builder<'_> {
         if delivery.joins_turn() {
             words.push(Content::text(STEER_BEFORE));
         }
-        words.extend_from_slice(content);
+        words.extend(content);
         self.messages.push(Message::User { content: words });
     }
 

@@ -15,6 +15,7 @@ use tracing::field::Empty;
 use super::order::Place;
 use super::output::CallOutput;
 use super::{Desk, Ended};
+use crate::plan_mode;
 use crate::session::link::{Gate, GateRequest, Permit, Stopped};
 
 /// How long a tool may take to come to an end once it was told to stop.
@@ -177,6 +178,7 @@ fn kept_back(desk: &Desk, call: &ToolCall, intent: Intent, gate: Gate) -> Finish
     match gate {
         Gate::Refused { text } => Finished::unfinished(CallStatus::Refused, intent.display, "refused", text),
         Gate::Rejected { message } => rejected(intent, message),
+        Gate::Withheld => withheld(intent),
         Gate::DoomLoop { text } => {
             let summary = "refused: repeats itself";
             let mut result = Finished::unfinished(CallStatus::Refused, intent.display, summary, text.clone());
@@ -185,6 +187,15 @@ fn kept_back(desk: &Desk, call: &ToolCall, intent: Intent, gate: Gate) -> Finish
         }
         Gate::Withdrawn | Gate::Go { .. } => not_run(desk, call),
     }
+}
+
+/// What it would have done stays to be seen.
+fn withheld(intent: Intent) -> Finished {
+    let blocks = intent.display.blocks.clone();
+    let mut result =
+        Finished::unfinished(CallStatus::Withheld, intent.display, "withheld", plan_mode::WITHHELD);
+    result.display.blocks = blocks;
+    result
 }
 
 fn not_run(desk: &Desk, call: &ToolCall) -> Finished {

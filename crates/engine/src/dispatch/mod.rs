@@ -22,7 +22,7 @@ use crate::session::link::{Link, Stopped};
 use crate::turn::{CallsEnd, Turn, Workbench};
 use call::{Ending, run_call};
 use order::Board;
-pub(crate) use output::ArtifactShelf;
+pub(crate) use output::{ArtifactShelf, CallOutput};
 pub(crate) use person::PersonCommand;
 
 /// The calls of a step.

@@ -50,7 +50,7 @@ impl ArtifactSource for ArtifactShelf {
 
 /// The output of one call; clones are the same output.
 #[derive(Clone)]
-pub(super) struct CallOutput {
+pub(crate) struct CallOutput {
     call: CallId,
     link: Link,
     collected: Arc<Mutex<Collected>>,
@@ -72,13 +72,13 @@ enum Artifact {
 }
 
 /// What the model gets, and where the rest is.
-pub(super) struct Kept {
-    pub(super) text: String,
-    pub(super) artifact: Option<ArtifactId>,
+pub(crate) struct Kept {
+    pub(crate) text: String,
+    pub(crate) artifact: Option<ArtifactId>,
 }
 
 impl CallOutput {
-    pub(super) fn new(call: CallId, link: Link, shelf: ArtifactShelf) -> Self {
+    pub(crate) fn new(call: CallId, link: Link, shelf: ArtifactShelf) -> Self {
         let collected = Collected {
             bounder: Bounder::default(),
             shelf,
@@ -89,7 +89,7 @@ impl CallOutput {
     }
 
     /// Shows what has come since the last time, if the session has room for it.
-    pub(super) fn show(&self) {
+    pub(crate) fn show(&self) {
         let Some(delta) = self.lock().live.take() else { return };
         let body = EventBody::CallOutput { call: self.call.clone(), delta };
         if let Err(EventBody::CallOutput { delta, .. }) = self.link.try_emit(body) {
@@ -98,7 +98,7 @@ impl CallOutput {
     }
 
     /// Ends the output: the bounded text, and the artifact if there is one.
-    pub(super) async fn finish(self) -> Kept {
+    pub(crate) async fn finish(self) -> Kept {
         let (spill, bounder) = {
             let mut collected = self.lock();
             let spill = std::mem::replace(&mut collected.artifact, Artifact::NotNeeded);

@@ -5,7 +5,9 @@
 //! a person. When the store fails, the session ends here: nothing may happen
 //! that cannot be recorded.
 
+mod ending;
 mod errands;
+mod gates;
 pub(super) mod person;
 mod room;
 mod spans;
@@ -20,15 +22,15 @@ use rein_protocol::{
     StopReason, ToolCall, TurnId, Usage,
 };
 use rein_store::{Lease, StoreError};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::Opening;
 use super::activity::Activity;
-use super::gatekeeper::{Gatekeeper, Settled, Verdict};
+use super::gatekeeper::Gatekeeper;
 use super::journal::Journal;
-use super::link::{AfterTurn, Answer, Gate, GateRequest, Link, Message, StepStart, Stopped, Wish};
+use super::link::{AfterTurn, Answer, Link, Message, StepStart, Stopped, Wish};
 use super::queue::Queue;
 use crate::doom::DoomGuard;
 use crate::hub::Hub;
@@ -61,6 +63,8 @@ pub(super) struct Actor {
     errands: Errands,
     /// Those who wait for the session to be closed.
     closing: Option<Vec<Answer<()>>>,
+    /// A turn that is being ended because its time is over, and the words for it.
+    overdue: Option<(TurnId, String)>,
     /// The store failed; nothing more is done.
     failed: bool,
     /// Room is being made.
@@ -105,6 +109,7 @@ impl Actor {
             wish: None,
             errands: Errands::default(),
             closing: None,
+            overdue: None,
             failed: false,
             compacting: None,
             _lease: opening.lease,
@@ -201,6 +206,17 @@ impl Actor {
                     let _ = answer.send(look);
                 }
             }
+            Message::Survey { turn, answer } => {
+                if let Ok(survey) = self.survey(&turn) {
+                    let _ = answer.send(survey);
+                }
+            }
+            Message::ChangeMode { mode, bodies, answer } => {
+                if self.change_mode(mode, bodies).await.is_ok() {
+                    let _ = answer.send(());
+                }
+            }
+            Message::TimeIsUp { turn, message } => self.time_is_up(&turn, message),
             Message::State { answer } => reply_with(answer, Ok((self.activity.state(), self.effort))),
             Message::Snapshot { answer } => reply_with(answer, self.snapshot().await),
             Message::Close { answer } => self.begin_closing(Some(answer)),
@@ -231,10 +247,7 @@ impl Actor {
                 self.settle(settled).await;
             }
             Message::EndTurn { turn, stop, message, answer } => {
-                // An interrupt that came with the last words counts.
-                let interrupted = self.activity.is_interrupted() && self.closing.is_none();
-                let (stop, message) =
-                    if interrupted { (StopReason::Interrupted, None) } else { (stop, message) };
+                let (stop, message) = self.why_ended(&turn, stop, message);
                 if let Ok(after) = self.end_turn(turn, stop, message).await {
                     let _ = answer.send(after);
                 }
@@ -305,6 +318,7 @@ impl Actor {
         }
         let turn = TurnId::new();
         let mut bodies = self.abandon_broken();
+        bodies.extend(self.mode_to_tell());
         bodies.extend(self.queue.deliver_all(&turn));
         bodies.push(EntryBody::User {
             turn: turn.clone(),
@@ -421,36 +435,6 @@ impl Actor {
         self.append(bodies).await?;
         let history = self.journal.entries().to_vec();
         Ok(StepStart { history, model, effort: self.effort, step, nudge: nudged })
-    }
-
-    async fn gate(&mut self, request: GateRequest, answer: oneshot::Sender<Gate>) {
-        if self.activity.is_nudged() || self.failed {
-            let _ = answer.send(Gate::Withdrawn);
-            return;
-        }
-        match self.gatekeeper.judge(&request) {
-            Verdict::Settled { decision, gate } => {
-                self.settle(vec![Settled { request, answer, decision, gate }]).await;
-            }
-            Verdict::Ask(ask) => {
-                if self.append(vec![EntryBody::Asked { ask: ask.clone() }]).await.is_ok() {
-                    self.gatekeeper.wait(ask, request, answer);
-                }
-            }
-        }
-    }
-
-    /// Records decisions, and only then lets the calls know.
-    async fn settle(&mut self, settled: Vec<Settled>) {
-        for Settled { request, answer, decision, gate } in settled {
-            let mut bodies = vec![EntryBody::Decided { call: request.call.clone(), decision }];
-            if matches!(gate, Gate::Go { .. }) {
-                bodies.push(EntryBody::CallStarted { call: request.call, intent: request.intent });
-            }
-            if self.append(bodies).await.is_ok() {
-                let _ = answer.send(gate);
-            }
-        }
     }
 
     async fn end_turn(

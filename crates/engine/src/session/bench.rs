@@ -16,6 +16,7 @@ use crate::prompt::SystemPrompt;
 use crate::remember;
 use crate::scratch::{KeptTexts, Scratch};
 use crate::service::Parts;
+use crate::spending::Ledger;
 use crate::turn::Workbench;
 
 pub(super) fn workbench(
@@ -24,6 +25,7 @@ pub(super) fn workbench(
     workspace: &Path,
     transcript: &Transcript,
     prompt: SystemPrompt,
+    ledger: Arc<Ledger>,
 ) -> Workbench {
     let options = &parts.options;
     let artifacts = ArtifactShelf::new(options.store.clone(), session.clone());
@@ -60,6 +62,7 @@ pub(super) fn workbench(
         pictures: Pictures::new(options.store.clone()),
         jailer: Arc::new(jailer(options, workspace, &scratch, shell)),
         scratch,
+        ledger,
     }
 }
 
@@ -77,6 +80,7 @@ pub(super) fn remembering(bench: &Workbench, options: &EngineOptions, transcript
         settings: bench.settings.clone(),
         prompt: bench.prompt.clone(),
         cache: Arc::clone(&bench.cache),
+        ledger: Arc::clone(&bench.ledger),
         artifacts: bench.artifacts.clone(),
         pictures: Pictures::new(options.store.clone()),
         jailer: bench.jailer.clone(),

@@ -12,7 +12,8 @@ use std::time::Instant;
 use rein_config::{Directories, Grants, NewGrant};
 use rein_permission::rule::{DOOM_LOOP, READ};
 use rein_permission::{
-    Action, Broker, Judgement, LayerKind, Outcome, PermissionError, Policy, Presence, Replied, Rule, refusal,
+    Action, Broker, Judgement, LayerKind, Outcome, PermissionError, Policy, Presence, Replied, Rule, Source,
+    refusal,
 };
 use rein_protocol::{
     Answer, Ask, AskId, CallId, Decider, Decision, Display, Effect, GivenGrant, Grant, Intent, Mode, Reply,
@@ -120,10 +121,13 @@ impl Gatekeeper {
             request.doom.as_ref().map(|finding| (finding, self.policy.judge_named(DOOM_LOOP, &request.tool)));
         let doomed = repeats.filter(|(_, judgement)| judgement.action != Action::Allow);
         if let Some(text) = refusal(&judgement, self.presence) {
+            // Plan mode alone is against it.
+            let is_withheld = judgement.deciding().all(|detail| detail.source == Source::Plan);
             let decision = decision(Allowed::Deny, judgement.reasons);
             let gate = match doomed {
                 // There is nothing that a person could allow.
                 Some((finding, _)) => Gate::DoomLoop { text: format!("Stopped: {finding}. {text}") },
+                None if is_withheld => Gate::Withheld,
                 None => Gate::Refused { text },
             };
             return Verdict::Settled { decision, gate };

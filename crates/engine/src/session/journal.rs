@@ -7,6 +7,7 @@ use rein_protocol::{Entry, EntryBody, EntryId, Seq, SessionId, Timestamp};
 use rein_store::{Store, StoreError};
 
 use crate::hub::Hub;
+use crate::spending::Ledger;
 
 /// The only writer of a session's entries.
 pub(crate) struct Journal {
@@ -14,6 +15,7 @@ pub(crate) struct Journal {
     store: Store,
     hub: Hub,
     entries: Vec<Arc<Entry>>,
+    ledger: Arc<Ledger>,
 }
 
 /// The way to another place of the tree.
@@ -27,8 +29,14 @@ pub(crate) struct Journey {
 }
 
 impl Journal {
-    pub(crate) fn new(session: SessionId, store: Store, hub: Hub, branch: Vec<Entry>) -> Self {
-        Self { session, store, hub, entries: branch.into_iter().map(Arc::new).collect() }
+    pub(crate) fn new(
+        session: SessionId,
+        store: Store,
+        hub: Hub,
+        branch: Vec<Entry>,
+        ledger: Arc<Ledger>,
+    ) -> Self {
+        Self { session, store, hub, entries: branch.into_iter().map(Arc::new).collect(), ledger }
     }
 
     /// The branch, first to last.
@@ -44,6 +52,7 @@ impl Journal {
         let entries = self.entries_for(self.leaf(), self.hub.last(), bodies);
         self.store.append(&self.session, entries.iter().map(|entry| Entry::clone(entry)).collect()).await?;
         self.hub.publish_entries(&entries);
+        entries.iter().for_each(|entry| self.ledger.note(&entry.body));
         self.entries.extend(entries);
         Ok(())
     }

@@ -7,11 +7,11 @@
 
 use std::sync::Arc;
 
-use rein_permission::Rights;
+use rein_permission::{Presence, Rights};
 use rein_protocol::{
     CallId, CallResult, CompactionReason, Content, ContextPart, Effort, Entry, EntryBody, EntryId, EventBody,
-    GivenGrant, Intent, ModelRef, Prompt, Reply, Said, ServiceError, SessionChange, SessionState, Snapshot,
-    StopReason, TurnId,
+    GivenGrant, Intent, Mode, ModelRef, Prompt, Reply, Said, ServiceError, SessionChange, SessionState,
+    Snapshot, StopReason, TurnId,
 };
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -96,6 +96,21 @@ pub(crate) enum Message {
         turn: TurnId,
         answer: oneshot::Sender<Look>,
     },
+    Survey {
+        turn: TurnId,
+        answer: oneshot::Sender<Survey>,
+    },
+    /// The time of the run is over, in words for the person.
+    TimeIsUp {
+        turn: TurnId,
+        message: String,
+    },
+    /// The mode is another one from these entries on.
+    ChangeMode {
+        mode: Mode,
+        bodies: Vec<EntryBody>,
+        answer: oneshot::Sender<()>,
+    },
     BeginStep {
         turn: TurnId,
         answer: oneshot::Sender<StepStart>,
@@ -170,6 +185,22 @@ pub(crate) struct Look {
     pub(crate) wish: Option<Wish>,
 }
 
+/// A session in the middle of a turn.
+pub(crate) struct Survey {
+    /// The branch so far.
+    pub(crate) history: Vec<Arc<Entry>>,
+    /// The model that answers.
+    pub(crate) model: ModelRef,
+    /// The mode that holds.
+    pub(crate) mode: Mode,
+    /// The modes that may be chosen.
+    pub(crate) modes: Vec<Mode>,
+    /// Whether somebody can answer.
+    pub(crate) presence: Presence,
+    /// Whether something was said that the turn goes on with.
+    pub(crate) steered: bool,
+}
+
 /// A call that wants to run.
 pub(crate) struct GateRequest {
     pub(crate) turn: TurnId,
@@ -189,6 +220,8 @@ pub(crate) enum Gate {
     Go { permit: Box<Permit> },
     /// A rule, a mode or the lack of a person says no, in these words for the model.
     Refused { text: String },
+    /// Plan mode keeps it back until the plan is approved.
+    Withheld,
     /// A person says no.
     Rejected { message: Option<String> },
     /// The model goes in circles and nobody is there to let it.
@@ -203,6 +236,7 @@ impl Gate {
         match self {
             Self::Go { .. } => "allowed",
             Self::Refused { .. } => "refused",
+            Self::Withheld => "withheld",
             Self::Rejected { .. } => "rejected",
             Self::DoomLoop { .. } => "doom_loop",
             Self::Withdrawn => "withdrawn",
@@ -256,6 +290,22 @@ impl Link {
     pub(crate) async fn named(&self, name: Name) {
         // An actor that is gone needs no name.
         let _ = self.actor.send(Message::Named { name: Box::new(name) }).await;
+    }
+
+    /// How the session stands, for whoever decides how a turn goes on.
+    pub(crate) async fn survey(&self, turn: &TurnId) -> Result<Survey, Stopped> {
+        self.call(|answer| Message::Survey { turn: turn.clone(), answer }).await
+    }
+
+    /// Makes entries durable, all or none, and has another mode hold from then on.
+    pub(crate) async fn change_mode(&self, mode: Mode, bodies: Vec<EntryBody>) -> Result<(), Stopped> {
+        self.call(|answer| Message::ChangeMode { mode, bodies, answer }).await
+    }
+
+    /// Has a turn ended because its time is over.
+    pub(crate) async fn time_is_up(&self, turn: TurnId, message: String) {
+        // An actor that is gone has no turn.
+        let _ = self.actor.send(Message::TimeIsUp { turn, message }).await;
     }
 
     pub(crate) async fn compaction_over(&self, turn: TurnId) {

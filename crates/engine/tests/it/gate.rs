@@ -188,9 +188,9 @@ async fn plan_mode_reads_and_withholds_the_rest() {
     let script = Script::new()
         .turn(Turn::call("read", json!({"path": "a.txt"})).and_call("write", write("b.txt")))
         .turn(Turn::text("the plan"));
-    let stage = Stage::with(project, script, Setup::interactive().in_mode(Mode::Plan)).await;
+    let stage = Stage::with(project, script, Setup::mode(Mode::Plan)).await;
     let transcript = stage.run("go").await;
-    assert_eq!(statuses(&transcript), [CallStatus::Completed, CallStatus::Refused]);
+    assert_eq!(statuses(&transcript), [CallStatus::Completed, CallStatus::Withheld]);
     assert!(stage.server.requests()[1].contains("plan mode"));
 }
 

@@ -2,6 +2,7 @@
 //! tools and a model server on loopback.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+mod budget;
 mod calls;
 mod compaction;
 mod doom;
@@ -12,6 +13,7 @@ mod long;
 mod now;
 mod outputs;
 mod person;
+mod plan_mode;
 mod prefixes;
 mod recovery;
 mod retries;
@@ -21,4 +23,5 @@ mod stage;
 mod subscribing;
 mod tree;
 mod turns;
+mod verify;
 mod window;

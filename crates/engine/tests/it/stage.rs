@@ -9,8 +9,8 @@ use rein_llm::{Catalog, ModelInfo, Models, ProviderConfig, Wire};
 use rein_permission::{Layer, LayerKind, Rule};
 use rein_protocol::transcript::{Item, Transcript};
 use rein_protocol::{
-    Answer, Ask, CallStatus, Entry, EntryBody, Event, EventBody, EventStream, Mode, OpenSession, PartKind,
-    Prompt, Reply, Seq, Service, ServiceError, SessionId, TurnId,
+    Answer, Ask, CallStatus, Entry, EntryBody, EntryId, Event, EventBody, EventStream, Mode, OpenSession,
+    PartKind, Prompt, Reply, Seq, Service, ServiceError, SessionId, Timestamp, TurnId,
 };
 use rein_store::{CommitHook, Store, StoreOptions};
 use rein_testkit::{ModelServer, Project, Script};
@@ -162,6 +162,22 @@ impl Stage {
         self
     }
 
+    /// The session with a journal as a process left it, opened again.
+    pub async fn with_journal(self, bodies: impl IntoIterator<Item = EntryBody>) -> Self {
+        self.service.close(&self.session).await.unwrap();
+        let mut parent = self.store.session(&self.session).await.unwrap().unwrap().leaf;
+        let mut seq = Seq::START.next_epoch().next_epoch();
+        let mut entries = Vec::new();
+        for body in bodies {
+            seq = seq.next();
+            let (id, session, at) = (EntryId::new(), self.session.clone(), Timestamp::now());
+            let before = parent.replace(id.clone());
+            entries.push(Entry { id, session, parent: before, seq, at, body });
+        }
+        self.store.append(&self.session, entries).await.unwrap();
+        self.reopened().await
+    }
+
     /// Prompts, and follows the turn to its end.
     pub async fn run(&self, prompt: &str) -> Transcript {
         self.start(prompt).await.finish().await
@@ -170,6 +186,14 @@ impl Stage {
     /// Prompts, and returns a watcher.
     pub async fn start(&self, prompt: &str) -> Run {
         let stream = self.service.subscribe(&self.session, Seq::START).await.unwrap();
+        let turn = self.service.prompt(&self.session, Prompt::text(prompt)).await.unwrap();
+        Run::new(turn, stream)
+    }
+
+    /// Prompts, and returns a watcher that sees what happens from now on, also what is not kept.
+    pub async fn start_live(&self, prompt: &str) -> Run {
+        let seq = self.service.get(&self.session).await.unwrap().seq;
+        let stream = self.service.subscribe(&self.session, seq).await.unwrap();
         let turn = self.service.prompt(&self.session, Prompt::text(prompt)).await.unwrap();
         Run::new(turn, stream)
     }
@@ -268,6 +292,14 @@ impl Run {
     pub async fn until(&mut self, condition: impl Fn(&Transcript) -> bool) {
         while !condition(&self.transcript) {
             self.next().await.expect("the events end before the condition holds");
+        }
+    }
+
+    /// Follows until an entry like this has come.
+    pub async fn until_entry(&mut self, wanted: impl Fn(&EntryBody) -> bool) {
+        let is_it = |event: &Event| matches!(&event.body, EventBody::Entry { entry } if wanted(&entry.body));
+        while !self.events.last().is_some_and(is_it) {
+            self.next().await.expect("the events end before the entry comes");
         }
     }
 

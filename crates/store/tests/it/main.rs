@@ -10,4 +10,5 @@ mod processes;
 mod salvage;
 mod sample;
 mod sessions;
+mod statistics;
 mod tree;

@@ -30,7 +30,7 @@ pub(crate) fn finished(tool: &str, result: &CallResult, columns: u16) -> Vec<Lin
             Block::Text { .. } | Block::Command { .. } | Block::Todo { .. } => {}
         }
     }
-    if result.status.is_error() && result.status != CallStatus::Rejected {
+    if result.status.is_error() && !matches!(result.status, CallStatus::Rejected | CallStatus::Withheld) {
         lines.extend(error_text(result, columns));
     }
     lines
@@ -65,6 +65,7 @@ fn icon(status: CallStatus) -> (&'static str, Color) {
         CallStatus::Completed => ("✓", Color::Green),
         CallStatus::Failed => ("✗", Color::Red),
         CallStatus::Refused | CallStatus::Rejected => ("⊘", Color::Yellow),
+        CallStatus::Withheld => ("◇", Color::Blue),
         CallStatus::Interrupted | CallStatus::NotRun | CallStatus::Unknown => ("■", Color::Yellow),
     }
 }
@@ -77,6 +78,7 @@ fn outcome(status: CallStatus) -> Option<&'static str> {
         CallStatus::Rejected => Some("rejected"),
         CallStatus::Interrupted => Some("interrupted"),
         CallStatus::NotRun => Some("not run"),
+        CallStatus::Withheld => Some("withheld"),
         CallStatus::Unknown => Some("unknown: the process died while it ran"),
     }
 }

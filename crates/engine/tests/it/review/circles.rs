@@ -52,7 +52,7 @@ async fn a_person_can_say_what_to_do_instead_of_a_wrong_call_that_is_repeated() 
 async fn different_calls_that_are_refused_are_not_a_loop() {
     let write = |path: &str| Turn::call("write", json!({"path": path, "content": "x"}));
     let script = Script::new().turns(["a", "b", "c", "d", "e"].map(write)).turn(Turn::text("the plan"));
-    let stage = Stage::with(Project::new(), script, Setup::interactive().in_mode(Mode::Plan)).await;
+    let stage = Stage::with(Project::new(), script, Setup::mode(Mode::Plan)).await;
     assert_eq!(stage.run("go").await.answer(), "the plan");
 }
 
