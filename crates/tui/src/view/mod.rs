@@ -12,8 +12,11 @@ mod cover;
 pub(crate) mod diff;
 pub(crate) mod help;
 pub(crate) mod note;
+pub(crate) mod overview;
 mod status;
 pub(crate) mod transcript;
+
+pub use status::StatusPart;
 
 use std::time::Duration;
 
@@ -134,11 +137,19 @@ fn unfinished(model: &Model, live: &Live) -> Vec<Line> {
 
 /// What goes on, in a line.
 fn activity(model: &Model) -> Option<Line> {
+    let columns = usize::from(model.size.columns);
+    if let Some(since) = model.compacting {
+        let passed = duration(Duration::from_secs(model.now.saturating_sub(since).as_secs()));
+        return Some(
+            Line::styled("∗ making room ", Style::colored(Color::Cyan))
+                .with(format!("{passed} · a summary is being written"), Style::dimmed())
+                .truncated(columns, "…"),
+        );
+    }
     let turn = model.turn.as_ref()?;
     if !model.dialogs.is_empty() {
         return None;
     }
-    let columns = usize::from(model.size.columns);
     if let Some(retry) = &model.retry {
         let left = retry.at.saturating_sub(model.now).as_millis().div_ceil(1000);
         let when = if left == 0 { "now".to_owned() } else { format!("in {left} s") };
