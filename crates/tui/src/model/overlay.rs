@@ -129,7 +129,6 @@ impl Overlay {
         Self::Pager(Pager::new(title, lines))
     }
 
-
     pub(crate) fn key(&mut self, key: KeyEvent, height: u16) -> Outcome {
         match self {
             Self::Pager(pager) => pager.key(key, height),

@@ -148,11 +148,12 @@ pub(crate) fn changes(snapshot: &Snapshot, columns: u16) -> Vec<Line> {
         return vec![Line::styled("nothing was changed by an edit in this session", Style::dimmed())];
     }
     let mut lines = Vec::new();
-    for (name, plus, minus, _) in &files {
-        lines.push(change_head(name, *plus, *minus));
+    if files.len() > 1 {
+        lines.extend(files.iter().map(|(name, plus, minus, _)| change_head(name, *plus, *minus)));
+        lines.push(Line::empty());
     }
     for (name, plus, minus, diff) in files {
-        lines.extend([Line::empty(), change_head(&name, plus, minus)]);
+        lines.push(change_head(&name, plus, minus));
         lines.extend(diff);
     }
     lines

@@ -161,6 +161,11 @@ impl Stage {
     pub async fn until_idle(&mut self) {
         let session = self.model.session().cloned().expect("a session is open");
         self.service.wait_for_idle(&session).await;
+        self.catch_up().await;
+    }
+
+    /// Takes the events that are there.
+    pub async fn catch_up(&mut self) {
         let events = self.events.as_mut().expect("a session is open");
         let mut waiting = Vec::new();
         while let Some(Some(event)) = futures_util::FutureExt::now_or_never(events.next()) {
