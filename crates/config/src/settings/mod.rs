@@ -6,6 +6,7 @@
 //! `"yes"`, or `"narrower"` where `project` compares the value with the user's.
 //! Permissions are not a field: they are rules in layers, see `permission`.
 
+mod face;
 mod sandbox;
 mod web;
 
@@ -20,6 +21,7 @@ use crate::provider::ProviderSettings;
 use crate::role::RoleSettings;
 use crate::secret::ServerUrl;
 
+pub use face::{KeySettings, StatusPart};
 pub use sandbox::{Confine, NetworkAccess, SandboxMeans, SandboxSettings, WhenUnavailable};
 pub use web::{SearchBackend, SearchSettings, WebSettings};
 
@@ -53,6 +55,16 @@ pub struct Settings {
     pub store: StoreSettings,
     /// Reading the web.
     pub web: WebSettings,
+    /// The colours at a terminal: `terminal`, `auto`, `dark`, `light`, `high-contrast`, `colour-blind`, or the name of a
+    /// file of your own, `themes/NAME.toml` beside your settings.
+    pub theme: String,
+    /// Whether keys in the editor are understood as in vi.
+    pub vim: bool,
+    /// What the status line shows, in this order.
+    pub status_line: Vec<StatusPart>,
+    /// Other keys for actions at a terminal, for example `transcript = ["f2"]`; `?` at a terminal lists all actions.
+    #[schemars(extend("x-rein-entry" = "ACTION"))]
+    pub keys: KeySettings,
     /// Providers of models by name: more of them, or other values for those that rein knows.
     #[schemars(extend("x-rein-entry" = "PROVIDER", "propertyNames" = { "pattern": "^[^/]+$" }))]
     pub provider: BTreeMap<String, ProviderSettings>,
@@ -74,6 +86,10 @@ impl Default for Settings {
             retry: RetrySettings::default(),
             store: StoreSettings::default(),
             web: WebSettings::default(),
+            theme: "terminal".to_owned(),
+            vim: false,
+            status_line: StatusPart::ALL.to_vec(),
+            keys: KeySettings::new(),
             provider: BTreeMap::new(),
             roles: BTreeMap::new(),
         }
