@@ -169,6 +169,16 @@ pub enum Command {
     Permission(PermissionCommand),
     /// Look at everything that a run needs, and say what is wrong
     Doctor,
+    /// Print what completes commands and options in a shell
+    #[command(after_help = COMPLETIONS)]
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: CompletionShell,
+    },
+    /// Print the manual page
+    #[command(after_help = "rein man | man -l -")]
+    Man,
     /// Say what the kernel keeps commands from, and how to get the rest
     #[command(subcommand)]
     Sandbox(SandboxCommand),
@@ -185,6 +195,22 @@ pub enum Command {
     /// Show what is sent with every request, and why
     #[command(subcommand)]
     Context(ContextCommand),
+}
+
+const COMPLETIONS: &str = "\
+bash: rein completions bash > ~/.local/share/bash-completion/completions/rein
+zsh:  rein completions zsh > ~/.zfunc/_rein      (with ~/.zfunc in fpath)
+fish: rein completions fish > ~/.config/fish/completions/rein.fish";
+
+/// A shell that can complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CompletionShell {
+    /// GNU Bash
+    Bash,
+    /// Z shell
+    Zsh,
+    /// fish
+    Fish,
 }
 
 /// What can be asked about the system prompt.

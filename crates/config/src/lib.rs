@@ -65,8 +65,9 @@ pub use reference::reference;
 pub use role::{RoleModelName, RoleSettings};
 pub use secret::{Secret, ServerUrl};
 pub use settings::{
-    BashSettings, Confine, Durability, KeySettings, NetworkAccess, NetworkSettings, RetrySettings, SandboxMeans,
-    SandboxSettings, SearchBackend, SearchSettings, Settings, StatusPart, StoreSettings, WebSettings, WhenUnavailable,
+    BashSettings, Confine, Durability, KeySettings, NetworkAccess, NetworkSettings, RetrySettings,
+    SandboxMeans, SandboxSettings, SearchBackend, SearchSettings, Settings, StatusPart, StoreSettings,
+    WebSettings, WhenUnavailable,
 };
 pub use shape::schema;
 pub use show::ShowOrigin;

@@ -35,7 +35,9 @@ impl Loaded {
             .map(|(path, value, origin)| {
                 let node = path.iter().try_fold(shape::tree(), |node, key| node.child(key));
                 let choices = match node.map(|node| &node.shape) {
-                    Some(Shape::Choice(choices)) => choices.iter().map(|choice| choice.word.clone()).collect(),
+                    Some(Shape::Choice(choices)) => {
+                        choices.iter().map(|choice| choice.word.clone()).collect()
+                    }
                     Some(Shape::Boolean) => vec!["true".to_owned(), "false".to_owned()],
                     _ => Vec::new(),
                 };

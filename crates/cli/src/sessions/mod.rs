@@ -11,6 +11,7 @@ use std::path::Path;
 use rein_protocol::Service;
 
 pub use find::{by_name, last_of};
+pub use markdown::write as write_markdown;
 
 use crate::args::SessionsCommand;
 use crate::error::CommandError;

@@ -113,7 +113,8 @@ fn every_single_value_without_a_made_up_name_has_a_variable() {
     }
     let loaded = fixture.load();
     // A list has its place in a file.
-    let lists = ["sandbox.writable", "sandbox.hidden", "sandbox.keep_variables", "web.allow_private", "status_line"];
+    let lists =
+        ["sandbox.writable", "sandbox.hidden", "sandbox.keep_variables", "web.allow_private", "status_line"];
     for (key, origin) in &loaded.origins {
         let expected = if lists.contains(&key.as_str()) { Source::Default } else { Source::Environment };
         assert_eq!(origin.source, expected, "{key}");

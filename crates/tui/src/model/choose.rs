@@ -141,7 +141,7 @@ impl Model {
                     self.title = title;
                 }
             }
-            Answer::ToEdit(text) => self.to_edit(&text),
+            Answer::ToEdit(text) => self.begin_editing(&text),
             Answer::Doctor(findings) => {
                 self.remark = None;
                 self.cover(Overlay::text("doctor", view::overview::doctor(&findings, columns)));
@@ -159,7 +159,7 @@ impl Model {
     }
 
     /// What is already written stays before it.
-    fn to_edit(&mut self, text: &str) {
+    fn begin_editing(&mut self, text: &str) {
         if text.is_empty() {
             return;
         }

@@ -39,7 +39,6 @@ use crate::editor::{Draft, Editor};
 use crate::line::Line;
 use crate::picker::files::FileIndex;
 use crate::screen::Size;
-use crate::theme::Theme;
 use crate::view::{self, StatusPart};
 use choose::Themes;
 use dialog::Dialog;

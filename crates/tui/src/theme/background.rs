@@ -136,16 +136,13 @@ impl Answers {
                 rest = tail.strip_prefix("\u{1b}\\").or(tail.strip_prefix('\u{7}')).unwrap_or(tail);
                 continue;
             }
-            if let Some((after, true)) =
-                rest.strip_prefix("\u{1b}[?").and_then(|after| Some((after, after.find('c').is_some())))
+            let device = rest.strip_prefix("\u{1b}[?").and_then(|after| after.split_once('c'));
+            if let Some((body, after)) = device
+                && body.chars().all(|letter| letter.is_ascii_digit() || letter == ';')
             {
-                let end = after.find('c').map_or(after.len(), |at| at + 1);
-                let known = |letter: char| letter.is_ascii_digit() || matches!(letter, ';' | 'c');
-                if after.get(..end).is_some_and(|body| body.chars().all(known)) {
-                    heard.complete = true;
-                    rest = after.get(end..).unwrap_or_default();
-                    continue;
-                }
+                heard.complete = true;
+                rest = after;
+                continue;
             }
             let mut letters = rest.chars();
             heard.typed.extend(letters.next());
