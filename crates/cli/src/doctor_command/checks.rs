@@ -89,7 +89,7 @@ fn settings(setup: &Setup) -> Vec<Finding> {
     if let Err(error) = face_options(setup) {
         found.push(bad(
             format!("settings: {}", error.told()),
-            hints(&error, "`rein` shows what there is: /keys, /theme"),
+            hints(&error, "put that right; `rein config show --origin` tells more"),
         ));
     }
     found

@@ -16,3 +16,4 @@ mod pty;
 mod pty_child;
 mod scrollback;
 mod stage;
+mod status;
