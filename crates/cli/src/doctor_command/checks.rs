@@ -206,13 +206,13 @@ async fn store(setup: &Setup, check: StoreCheck) -> Vec<Finding> {
             Err(error) => Some(error.to_string()),
         };
         if let Some(why) = failed {
-            let next = "make the directory writable, or name another with XDG_DATA_HOME";
+            let next = "make the directory writable, or name another with REIN_HOME";
             return vec![bad(format!("store: sessions cannot be kept in {shown}: {why}"), next)];
         }
     }
     let mut found = vec![good(format!("store: sessions are kept in {shown}"))];
     if let Some(free) = free_space(&data).filter(|free| *free < LITTLE_SPACE) {
-        let next = "make room, or name another place with XDG_DATA_HOME";
+        let next = "make room, or name another place with REIN_HOME";
         found.push(bad(format!("store: only {} MB are free in {shown}", free >> 20), next));
     }
     found
