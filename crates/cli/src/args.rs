@@ -3,6 +3,8 @@
 
 mod auth;
 mod models;
+mod record;
+mod shell;
 
 use std::path::PathBuf;
 
@@ -13,6 +15,8 @@ use rein_protocol::Mode;
 use crate::exit::EXIT_CODES;
 pub use auth::{AuthCommand, LoginArguments, StatusArguments};
 pub use models::{ModelsArguments, ModelsCommand};
+pub use record::{AuditArguments, ReplayArguments};
+pub use shell::CompletionShell;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -170,7 +174,7 @@ pub enum Command {
     /// Look at everything that a run needs, and say what is wrong
     Doctor,
     /// Print what completes commands and options in a shell
-    #[command(after_help = COMPLETIONS)]
+    #[command(after_help = shell::COMPLETIONS)]
     Completions {
         /// The shell
         #[arg(value_enum)]
@@ -195,22 +199,6 @@ pub enum Command {
     /// Show what is sent with every request, and why
     #[command(subcommand)]
     Context(ContextCommand),
-}
-
-const COMPLETIONS: &str = "\
-bash: rein completions bash > ~/.local/share/bash-completion/completions/rein
-zsh:  rein completions zsh > ~/.zfunc/_rein      (with ~/.zfunc in fpath)
-fish: rein completions fish > ~/.config/fish/completions/rein.fish";
-
-/// A shell that can complete.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CompletionShell {
-    /// GNU Bash
-    Bash,
-    /// Z shell
-    Zsh,
-    /// fish
-    Fish,
 }
 
 /// What can be asked about the system prompt.
@@ -332,41 +320,6 @@ pub enum ImportFrom {
     /// All three
     #[default]
     All,
-}
-
-/// What of the record is exported.
-#[derive(Debug, Args)]
-pub struct AuditArguments {
-    /// Only this session: its id, or the beginning or end of it
-    #[arg(long, value_name = "ID")]
-    pub session: Option<String>,
-    /// Only what happened since then: 2026-01-31, 2026-01-31T12:00:00Z, or 90m, 24h, 7d ago
-    #[arg(long, value_name = "WHEN")]
-    pub since: Option<String>,
-    /// One JSON object a line
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// What is played back, and what may run meanwhile.
-#[derive(Debug, Args)]
-pub struct ReplayArguments {
-    /// What `rein -p … --record FILE` wrote
-    pub file: PathBuf,
-    /// How much runs without asking [default: as recorded, but no more than the settings permit]
-    ///
-    /// Tools run for real, in this directory.
-    #[arg(long, value_name = "MODE", value_parser = mode_parser())]
-    pub mode: Option<Mode>,
-    /// Permit something that would be asked for, as when it was recorded
-    #[arg(long, value_name = "SPEC")]
-    pub allow: Vec<String>,
-    /// Refuse something, as when it was recorded
-    #[arg(long, value_name = "SPEC")]
-    pub deny: Vec<String>,
-    /// As JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// What the demo is told.

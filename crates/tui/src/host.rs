@@ -10,8 +10,8 @@ use crate::theme::Theme;
 /// The program around the face, as plain data.
 ///
 /// Contract for implementers: every method may block and is called away from the
-/// keyboard, one at a time; what is returned holds no secret; texts may have
-/// anything in them, the face disarms them.
+/// keyboard, perhaps two at a time; what is returned holds no secret; texts may
+/// have anything in them, the face disarms them.
 pub trait Host: Send + Sync {
     /// Every model that is known, those that can be used first.
     fn models(&self) -> Result<Vec<ModelChoice>, HostError>;

@@ -152,6 +152,7 @@ impl Model {
             Answer::Done => {}
             Answer::Failed(why) => {
                 self.remark = None;
+                self.compacting = None;
                 self.note_error(&why);
             }
         }

@@ -16,6 +16,7 @@ use super::dialog::Dialog;
 use super::live::{Card, Fold, Live, Look, Thought, Words};
 use super::request::{Purpose, Request};
 use super::{Effect, Focus, Kind, Model, Queued, Retry, Turn};
+use crate::bindings::Deed;
 use crate::markdown::Stream;
 use crate::neutral::{Sequences, neutral};
 use crate::view;
@@ -101,7 +102,9 @@ impl Model {
         let begins = |entry: &Entry| matches!(entry.body, EntryBody::User { .. });
         let start = snapshot.entries.iter().skip(from).position(begins).map_or(from, |at| from + at);
         if snapshot.entries.iter().take(start).any(begins) {
-            self.note(view::note::remark("earlier messages: Ctrl-O shows them", self.size.columns));
+            let key = self.bindings.shown(Deed::Transcript).unwrap_or_else(|| "/transcript".to_owned());
+            let told = format!("earlier messages: {key} shows them");
+            self.note(view::note::remark(&told, self.size.columns));
         }
         for entry in snapshot.entries.iter().skip(start) {
             self.entry(entry);

@@ -44,7 +44,8 @@ impl Model {
                 return ask(Request::Compact { focus: words });
             }
             Command::Handoff => {
-                self.remark("writing a summary for the new session");
+                // As long as it takes.
+                self.compacting = Some(self.now);
                 return ask(Request::Handoff { focus: words });
             }
             Command::Sessions => return vec![Effect::ListSessions],

@@ -157,9 +157,11 @@ fn activity(model: &Model) -> Option<Line> {
         return Some(Line::styled(text, Style::colored(Color::Yellow)).truncated(columns, "…"));
     }
     let passed = model.now.saturating_sub(turn.since);
-    let (word, keys) = match turn.interrupting {
-        true => ("stopping", ""),
-        false => ("working", " · Esc interrupts"),
+    let key = model.bindings.shown(crate::bindings::Deed::Interrupt);
+    let (word, keys) = match (turn.interrupting, key) {
+        (true, _) => ("stopping", String::new()),
+        (false, None) => ("working", String::new()),
+        (false, Some(key)) => ("working", format!(" · {key} interrupts")),
     };
     let beat = ["·", "∗"].get(usize::from(passed.as_secs() % 2 == 1)).copied().unwrap_or("·");
     Some(
