@@ -9,6 +9,7 @@ use rein_protocol::{
 };
 use rein_testkit::{Act, FaceCall, FakeCall, FakeService, FakeSession, Operation};
 use rein_tui::model::Effect;
+use rein_tui::{Bindings, Editing};
 use serde_json::json;
 
 use crate::host::TestHost;
@@ -381,4 +382,29 @@ async fn the_mode_can_be_chosen_from_a_list() {
     stage.until("plan · ").await;
     assert!(matches!(&calls(&stage, Operation::Change)[..],
         [FaceCall::Change { change, .. }] if change.mode == Some(Mode::Plan)));
+}
+
+#[tokio::test]
+async fn keys_of_ones_own_hold_and_are_shown() {
+    let (id, service) = spoken();
+    let mut stage = open(service, &id, (80, 24)).await;
+    let keys = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect::<Vec<_>>();
+    let settings = [("transcript", keys(&["f2"])), ("help", keys(&["f1"])), ("suspend", keys(&[]))];
+    let bindings = Bindings::read(settings.iter().map(|(name, keys)| (*name, keys.as_slice()))).unwrap();
+    let blank = rein_tui::model::Model::new(rein_tui::Size::new(80, 24));
+    stage.model = std::mem::replace(&mut stage.model, blank).with_keys(bindings, Editing::Plain);
+    stage.press_with(KeyCode::Char('o'), KeyModifiers::CONTROL).await;
+    stage.press_with(KeyCode::Char('z'), KeyModifiers::CONTROL).await;
+    assert!(!stage.is_covered() && !stage.effects.contains(&Effect::Suspend));
+    stage.press(KeyCode::Char('?')).await;
+    assert_eq!(stage.model.written(), "?");
+    stage.press(KeyCode::Backspace).await;
+    assert!(stage.shown().contains("F1 for help"), "{}", stage.shown());
+    stage.press(KeyCode::F(1)).await;
+    let help = stage.shown();
+    assert!(help.contains("  f2                           the whole session"), "{help}");
+    assert!(!help.contains("ctrl-z"), "{help}");
+    stage.press(KeyCode::Esc).await;
+    stage.press(KeyCode::F(2)).await;
+    assert!(stage.is_covered() && stage.shown().contains("transcript"), "{}", stage.shown());
 }
