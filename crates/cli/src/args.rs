@@ -5,7 +5,9 @@ mod auth;
 mod budget;
 mod context;
 mod models;
+mod record;
 mod sessions;
+mod shell;
 mod stats;
 
 use std::path::PathBuf;
@@ -19,7 +21,9 @@ pub use auth::{AuthCommand, LoginArguments, StatusArguments};
 pub use budget::BudgetArguments;
 pub use context::{ContextCommand, PromptCommand};
 pub use models::{ModelsArguments, ModelsCommand};
+pub use record::{AuditArguments, ReplayArguments};
 pub use sessions::{ExportFormat, SessionsCommand};
+pub use shell::CompletionShell;
 pub use stats::{GroupBy, StatsArguments, StatsCommand};
 
 const EXAMPLES: &str = "\
@@ -185,6 +189,16 @@ pub enum Command {
     Permission(PermissionCommand),
     /// Look at everything that a run needs, and say what is wrong
     Doctor,
+    /// Print what completes commands and options in a shell
+    #[command(after_help = shell::COMPLETIONS)]
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: CompletionShell,
+    },
+    /// Print the manual page
+    #[command(after_help = "rein man | man -l -")]
+    Man,
     /// Say what the kernel keeps commands from, and how to get the rest
     #[command(subcommand)]
     Sandbox(SandboxCommand),
@@ -306,41 +320,6 @@ pub enum ImportFrom {
     /// All three
     #[default]
     All,
-}
-
-/// What of the record is exported.
-#[derive(Debug, Args)]
-pub struct AuditArguments {
-    /// Only this session: its id, or the beginning or end of it
-    #[arg(long, value_name = "ID")]
-    pub session: Option<String>,
-    /// Only what happened since then: 2026-01-31, 2026-01-31T12:00:00Z, or 90m, 24h, 7d ago
-    #[arg(long, value_name = "WHEN")]
-    pub since: Option<String>,
-    /// One JSON object a line
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// What is played back, and what may run meanwhile.
-#[derive(Debug, Args)]
-pub struct ReplayArguments {
-    /// What `rein -p … --record FILE` wrote
-    pub file: PathBuf,
-    /// How much runs without asking [default: as recorded, but no more than the settings permit]
-    ///
-    /// Tools run for real, in this directory.
-    #[arg(long, value_name = "MODE", value_parser = mode_parser())]
-    pub mode: Option<Mode>,
-    /// Permit something that would be asked for, as when it was recorded
-    #[arg(long, value_name = "SPEC")]
-    pub allow: Vec<String>,
-    /// Refuse something, as when it was recorded
-    #[arg(long, value_name = "SPEC")]
-    pub deny: Vec<String>,
-    /// As JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// What the demo is told.

@@ -68,6 +68,17 @@ impl CommandError {
         Ok(())
     }
 
+    /// What went wrong and why, on one line.
+    pub fn told(&self) -> String {
+        let all: Vec<&str> = [&self.message].into_iter().chain(&self.causes).map(String::as_str).collect();
+        all.join(": ").replace('\n', "; ")
+    }
+
+    /// What to do next, if that is known.
+    pub fn hints(&self) -> &[String] {
+        &self.hints
+    }
+
     /// The line that machine formats print instead of a result.
     pub fn to_json(&self) -> Value {
         json!({

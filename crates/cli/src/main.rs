@@ -7,7 +7,7 @@
 //! is the conversation at a terminal;
 //! [`run_command`], [`sessions`], [`config_command`], [`models_command`], [`context_command`],
 //! [`permission_command`], [`sandbox_command`], [`doctor_command`],
-//! [`audit_command`], [`stats_command`], [`auth_command`], [`replay_command`] and [`demo`] are the
+//! [`audit_command`], [`stats_command`], [`auth_command`], [`replay_command`], [`shell_command`] and [`demo`] are the
 //! commands; [`telemetry`] is what is written down about rein itself; [`error`], [`exit`], [`terminal`],
 //! [`stdout`] and [`machine`] are how a person, a shell and a program are told.
 //!
@@ -32,6 +32,7 @@ mod replay_command;
 mod run_command;
 mod sandbox_command;
 mod sessions;
+mod shell_command;
 mod signals;
 mod stats_command;
 mod stdout;
@@ -130,6 +131,8 @@ fn dispatch(arguments: Arguments) -> Result<Exit, CommandError> {
             context_command::show(&shared, model.as_deref(), json).map(|()| Exit::Success)
         }
         Command::Permission(command) => permission_command::execute(&shared, command),
+        Command::Completions { shell } => shell_command::completions(shell).map(|()| Exit::Success),
+        Command::Man => shell_command::man().map(|()| Exit::Success),
         Command::Doctor => doctor_command::execute(&shared),
         Command::Sandbox(command) => sandbox_command::execute(&shared, &command),
         Command::Replay(arguments) => replay_command::execute(&shared, &arguments),

@@ -5,6 +5,8 @@
 mod refresh;
 mod table;
 
+pub use table::figures;
+
 use std::io;
 
 use rein_llm::{ListedModel, ListedProvider, Usability};

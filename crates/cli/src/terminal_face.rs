@@ -1,6 +1,11 @@
 //! `rein` at a terminal: from arguments to the face that a person talks to.
+//! `options` is what settings say about it, `host` what it can ask.
+
+mod host;
+mod options;
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
 
 use rein_protocol::OpenSession;
 use rein_tui::{Ended, TuiOptions};
@@ -12,6 +17,8 @@ use crate::sessions;
 use crate::signals::Signal;
 use crate::terminal::Target;
 use crate::wiring::{self, Setup};
+use host::BinaryHost;
+pub use options::{FaceOptions, face_options};
 
 /// Whether somebody sits at a terminal and asked for nothing else.
 pub fn is_wanted(run: &RunArguments) -> bool {
@@ -55,11 +62,16 @@ async fn open(mut setup: Setup, run: &RunArguments, shared: &SharedArguments) ->
     }
     open.mode = Some(setup.settings().settings.mode);
     setup.print_warnings();
+    let FaceOptions { bindings, editing, status, theme } = face_options(&setup)?;
     let (engine, model) = setup.engine(run.model.as_deref(), had.as_ref()).await?;
     open.model = model;
     let mut options = TuiOptions::new(open);
     options.state_directory = Some(setup.places().directories.state.join("tui"));
     options.models = setup.models_to_choose_from().to_vec();
+    (options.bindings, options.editing) = (bindings, editing);
+    (options.status, options.theme) = (status, theme);
+    let setup = Arc::new(setup);
+    options.host = Some(Arc::new(BinaryHost::new(Arc::clone(&setup), tokio::runtime::Handle::current())));
     options.prompt = Some(run.prompt()).filter(|prompt| !prompt.is_empty());
     let exit = rein_tui::run(engine, options)
         .await

@@ -108,7 +108,8 @@ impl Setup {
         }
     }
 
-    fn home(&self) -> Option<PathBuf> {
+    /// The user's own directory, if there is one.
+    pub fn home(&self) -> Option<PathBuf> {
         variable(&self.places.environment, "HOME").map(PathBuf::from)
     }
 
@@ -120,6 +121,11 @@ impl Setup {
     /// What holds here.
     pub fn settings(&self) -> &Loaded {
         &self.loaded
+    }
+
+    /// What would hold if rein were started now.
+    pub fn reloaded(&self) -> Result<Loaded, CommandError> {
+        Self::load_at(self.places.clone(), self.flags.clone(), self.rules.clone()).map(|setup| setup.loaded)
     }
 
     /// Says on standard error what of the settings is ignored.

@@ -37,6 +37,11 @@ impl Flag {
         Self { name: name.into(), path: path.into_iter().map(Into::into).collect(), value: value.into() }
     }
 
+    /// The keys that lead to the setting.
+    pub(crate) fn path(&self) -> &[String] {
+        &self.path
+    }
+
     /// What a flag `name` (`-c`) with `KEY=VALUE` sets. The key is dotted and quoted as in TOML.
     ///
     /// # Errors

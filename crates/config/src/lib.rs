@@ -19,10 +19,11 @@
 //! schema into what `check` compares a document with; `document` reads files;
 //! `flag` reads flags and variables; `project` finds the workspace and narrows;
 //! `load` lays the layers over each other, below `managed`; `grants` and
-//! `additions` are what rein itself writes, by way of `replace`; `show` and
+//! `additions` with `change` are what rein itself writes, by way of `replace`; `show`, `listing` and
 //! `reference` are for people; `origin` and `error` say where and what.
 
 mod additions;
+mod change;
 mod check;
 mod directories;
 mod document;
@@ -30,6 +31,7 @@ mod environment;
 mod error;
 mod flag;
 mod grants;
+mod listing;
 mod load;
 mod managed;
 mod nearest;
@@ -47,11 +49,13 @@ mod shape;
 mod show;
 
 pub use additions::{RuleAdditions, Written};
+pub use change::change;
 pub use directories::Directories;
 pub use environment::Environment;
 pub use error::{ConfigError, FileProblem, Problem, ProblemKind, Problems, Refusal, Warning};
 pub use flag::Flag;
 pub use grants::{GrantScope, Grants, KeptGrant, NewGrant};
+pub use listing::ListedSetting;
 pub use load::{LoadRequest, Loaded, load};
 pub use managed::{MANAGED_FILE, ModeLimit};
 pub use origin::{Origin, Source};
@@ -61,10 +65,10 @@ pub use reference::reference;
 pub use role::{RoleModelName, RoleSettings};
 pub use secret::{Secret, ServerUrl};
 pub use settings::{
-    BashSettings, BudgetSettings, CompactionSettings, Confine, DayBudgetSettings, Durability, LogLevel,
-    LogSettings, NetworkAccess, NetworkSettings, OtlpSettings, RetrySettings, SandboxMeans, SandboxSettings,
-    SearchBackend, SearchSettings, Settings, StoreSettings, Summariser, UnknownCost, VerifyMode,
-    VerifySettings, WebSettings, WhenUnavailable,
+    BashSettings, BudgetSettings, CompactionSettings, Confine, DayBudgetSettings, Durability, KeySettings,
+    LogLevel, LogSettings, NetworkAccess, NetworkSettings, OtlpSettings, RetrySettings, SandboxMeans,
+    SandboxSettings, SearchBackend, SearchSettings, Settings, StatusPart, StoreSettings, Summariser,
+    UnknownCost, VerifyMode, VerifySettings, WebSettings, WhenUnavailable,
 };
 pub use shape::schema;
 pub use show::ShowOrigin;

@@ -74,7 +74,7 @@ impl Loaded {
     }
 
     /// Every value in the order of the types, and below a map in the order of names.
-    fn entries(&self) -> Vec<(Vec<String>, Value, Origin)> {
+    pub(crate) fn entries(&self) -> Vec<(Vec<String>, Value, Origin)> {
         let values = serde_json::to_value(&self.settings).unwrap_or_default();
         let mut entries = Vec::new();
         self.collect(shape::tree(), &values, &mut Vec::new(), &mut entries);
@@ -120,7 +120,7 @@ impl Loaded {
     }
 }
 
-fn toml_text(value: &Value) -> String {
+pub(crate) fn toml_text(value: &Value) -> String {
     match value {
         Value::String(text) => quote::string(text),
         Value::Array(items) => format!("[{}]", items.iter().map(toml_text).collect::<Vec<_>>().join(", ")),

@@ -6,13 +6,20 @@
 //! `terminal`, `worker` (calls of the service) and `keep` (files) as its hands.
 //! [`line`] is what all of them speak, [`neutral`] disarms untrusted text. The
 //! parts are [`editor`], [`markdown`] with [`highlight`], and [`picker`].
+//! [`bindings`] says which key does what, [`theme`] which colour means what,
+//! [`host`] what is asked of the program around, and [`calls`] asks it.
 //!
 //! What is finished is written once into the terminal's own scrollback and never
 //! touched again; only a small region below it is live.
 
+pub mod bindings;
+mod branch;
+pub mod calls;
+mod clipboard;
 pub mod editor;
 mod files;
 pub mod highlight;
+pub mod host;
 mod keep;
 pub mod line;
 pub mod markdown;
@@ -23,21 +30,27 @@ pub mod picker;
 pub mod screen;
 mod shell;
 mod terminal;
+pub mod theme;
 pub mod view;
 mod worker;
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use rein_protocol::{ModelRef, OpenSession, ServiceError, SessionId};
 
+pub use bindings::{BindingError, Bindings};
 pub use editor::{Editing, Keymap};
+pub use host::Host;
 pub use paint::{Ink, Letters, Palette};
 pub use screen::{Reflow, Size};
 pub use shell::run;
+pub use theme::Theme;
+pub use view::StatusPart;
 
 /// What the face is told.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct TuiOptions {
     /// The session to begin with.
     pub open: OpenSession,
@@ -53,8 +66,23 @@ pub struct TuiOptions {
     pub reflow: Reflow,
     /// How keys are understood.
     pub editing: Editing,
-    /// Which key does what in the editor.
-    pub keymap: Keymap,
+    /// Which key does what.
+    pub bindings: Bindings,
+    /// What the status line shows, in this order.
+    pub status: Vec<StatusPart>,
+    /// The theme, by its name, and what is in it. For `auto` this is the dark one until the terminal was asked.
+    pub theme: (String, Theme),
+    /// What is asked about settings and the machine; nothing can be, if absent.
+    pub host: Option<Arc<dyn Host>>,
+}
+
+impl std::fmt::Debug for TuiOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TuiOptions")
+            .field("open", &self.open)
+            .field("theme", &self.theme)
+            .finish_non_exhaustive()
+    }
 }
 
 impl TuiOptions {
@@ -70,7 +98,10 @@ impl TuiOptions {
             palette: Palette::detect(variable),
             reflow: Reflow::detect(variable),
             editing: Editing::default(),
-            keymap: Keymap::default(),
+            bindings: Bindings::default(),
+            status: StatusPart::ALL.to_vec(),
+            theme: ("terminal".to_owned(), Theme::default()),
+            host: None,
         }
     }
 }

@@ -10,6 +10,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::line::{Color, Line, Style, width};
 use crate::neutral::is_harmless;
+use crate::theme::{Depth, Theme, indexed, named};
 
 /// What the terminal can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,12 +56,21 @@ impl Palette {
         Self { ink, letters: if unicode && terminal != "linux" { Letters::Unicode } else { Letters::Ascii } }
     }
 
-    /// The bytes of a line, with every attribute turned off at its end.
+    /// The bytes of a line in the terminal's own colours, with every attribute turned off at its end.
     #[must_use]
     pub fn paint(self, line: &Line) -> String {
+        self.paint_in(&Theme::default(), line)
+    }
+
+    /// The same in the colours of a theme.
+    #[must_use]
+    pub fn paint_in(self, theme: &Theme, line: &Line) -> String {
         let mut out = String::new();
         for span in &line.spans {
-            let codes = self.codes(&span.style);
+            let codes = match self.ink {
+                Ink::Plain => self.codes(&span.style, theme.depth()),
+                Ink::Colour => self.codes(&theme.apply(&span.style), theme.depth()),
+            };
             if !codes.is_empty() {
                 let _ = write!(out, "\u{1b}[{codes}m");
             }
@@ -101,7 +111,7 @@ impl Palette {
             && link.chars().all(|character| is_harmless(character) && !character.is_whitespace())
     }
 
-    fn codes(self, style: &Style) -> String {
+    fn codes(self, style: &Style, depth: Depth) -> String {
         let mut codes = Vec::new();
         let attributes = [
             (style.bold, "1"),
@@ -112,14 +122,14 @@ impl Palette {
         ];
         codes.extend(attributes.iter().filter(|(on, _)| *on).map(|(_, code)| (*code).to_owned()));
         if self.ink == Ink::Colour {
-            codes.extend(style.color.map(|color| code(color, 30)));
-            codes.extend(style.background.map(|color| code(color, 40)));
+            codes.extend(style.color.map(|color| code(color, 30, depth)));
+            codes.extend(style.background.map(|color| code(color, 40, depth)));
         }
         codes.join(";")
     }
 }
 
-fn code(color: Color, base: u8) -> String {
+fn code(color: Color, base: u8, depth: Depth) -> String {
     let number = match color {
         Color::Black => base,
         Color::Red => base + 1,
@@ -137,7 +147,13 @@ fn code(color: Color, base: u8) -> String {
         Color::BrightMagenta => base + 65,
         Color::BrightCyan => base + 66,
         Color::BrightWhite => base + 67,
-        Color::Rgb(red, green, blue) => return format!("{};2;{red};{green};{blue}", base + 8),
+        Color::Rgb(red, green, blue) => {
+            return match depth {
+                Depth::True => format!("{};2;{red};{green};{blue}", base + 8),
+                Depth::Indexed => format!("{};5;{}", base + 8, indexed(red, green, blue)),
+                Depth::Palette => code(named(red, green, blue), base, depth),
+            };
+        }
     };
     number.to_string()
 }
@@ -186,6 +202,17 @@ mod tests {
             "a \u{1b}[1;91m\u{1b}]8;;https://example.com/\u{1b}\\b…\u{1b}]8;;\u{1b}\\\u{1b}[0m"
         );
         assert_eq!(PLAIN.paint(&line), "a \u{1b}[1mb~\u{1b}[0m");
+    }
+
+    #[test]
+    fn a_theme_is_painted_with_the_colours_that_there_are() {
+        let theme = crate::theme::builtin("dark").unwrap();
+        let line = Line::styled("x", Style::colored(Color::Red));
+        let painted = |depth| COLOUR.paint_in(&theme.at(depth), &line);
+        assert_eq!(painted(Depth::True), "\u{1b}[38;2;240;127;127mx\u{1b}[0m");
+        assert_eq!(painted(Depth::Indexed), "\u{1b}[38;5;210mx\u{1b}[0m");
+        assert_eq!(painted(Depth::Palette), "\u{1b}[90mx\u{1b}[0m");
+        assert_eq!(PLAIN.paint_in(&theme, &line), "x");
     }
 
     #[test]

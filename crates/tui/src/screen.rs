@@ -13,6 +13,7 @@ use std::fmt::Write as _;
 
 use crate::line::Line;
 use crate::paint::Palette;
+use crate::theme::Theme;
 
 /// Rows and columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +70,7 @@ pub struct Frame {
 pub struct Screen {
     size: Size,
     palette: Palette,
+    theme: Theme,
     reflow: Reflow,
     /// The live region as it was painted.
     rows: Vec<Row>,
@@ -102,6 +104,7 @@ impl Screen {
         Self {
             size,
             palette,
+            theme: Theme::default(),
             reflow,
             rows: Vec::new(),
             row: 0,
@@ -110,6 +113,11 @@ impl Screen {
             overlay_cursor: None,
             stale: false,
         }
+    }
+
+    /// From now on everything is painted in this theme; what is committed stays as it is.
+    pub fn set_theme(&mut self, theme: Theme) {
+        self.theme = theme;
     }
 
     /// The bytes that commit lines and show a frame; empty if everything is as it should be.
@@ -204,10 +212,10 @@ impl Screen {
         let columns = usize::from(self.size.columns);
         let cells = line.width();
         if cells <= columns {
-            return Row { bytes: self.palette.paint(line), cells };
+            return Row { bytes: self.palette.paint_in(&self.theme, line), cells };
         }
         let line = line.clone().truncated(columns, "…");
-        Row { bytes: self.palette.paint(&line), cells: line.width() }
+        Row { bytes: self.palette.paint_in(&self.theme, &line), cells: line.width() }
     }
 
     fn put(&self, out: &mut String, row: &Row) {

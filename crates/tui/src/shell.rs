@@ -16,16 +16,18 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
+use crate::clipboard::{self, Between};
 use crate::editor::Draft;
-use crate::files;
 use crate::keep::Keep;
 use crate::model::{Effect, Focus, Message, Model};
 use crate::picker::files::FileIndex;
 use crate::screen::{Screen, Size};
 use crate::terminal::{self, Terminal};
+use crate::theme::background::Stray;
 use crate::view;
 use crate::worker::{Answer, Worker};
 use crate::{Ended, Exit, TuiError, TuiOptions};
+use crate::{branch, files, theme};
 
 /// The least time between two frames that no key asked for.
 const FRAME: Duration = Duration::from_millis(33);
@@ -102,13 +104,18 @@ struct Shell {
     urgent: bool,
     draft: Draft,
     finding: Option<JoinHandle<FileIndex>>,
+    /// Looks which branch there is.
+    looking: Option<JoinHandle<Option<String>>>,
+    /// An answer of the terminal that may still come.
+    stray: Stray,
     draft_due: Option<Instant>,
     ended: Option<Ended>,
 }
 
 impl Shell {
     fn start(service: Arc<dyn Service>, options: TuiOptions) -> Result<Self, TuiError> {
-        let TuiOptions { open, prompt, state_directory, models, palette, reflow, editing, keymap } = options;
+        let TuiOptions { open, prompt, state_directory, models, palette, reflow, .. } = options;
+        let TuiOptions { editing, bindings, status, theme: (name, theme), host, .. } = options;
         let workspace = open.workspace.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
         let keep = Keep::new(state_directory.as_deref(), &workspace);
         let (history, draft) = keep.load();
@@ -116,11 +123,23 @@ impl Shell {
         let continued = signal(SignalKind::from_raw(CONTINUE)).map_err(TuiError::Signals)?;
         let terminal = Terminal::take().map_err(TuiError::Terminal)?;
         let size = Terminal::size();
+        let asked = theme::background::ask(&name, palette.ink);
+        let theme = asked.background.filter(|_| name == theme::AUTO).map_or(theme, |behind| {
+            theme::builtin(behind.theme()).map_or(theme, |found| found.at(theme.depth()))
+        });
         let mut model = Model::new(size)
             .with_models(models)
-            .with_keys(keymap, editing)
+            .with_keys(bindings, editing)
+            .with_status(status)
+            .with_theme(&name, theme, asked.background)
             .with_memory(history, draft.clone());
-        let worker = Worker::start(service);
+        if host.is_some() {
+            model = model.with_host();
+        }
+        if !asked.typed.is_empty() {
+            model.update(Duration::ZERO, Message::Paste(asked.typed));
+        }
+        let worker = Worker::start(service, host);
         worker.call(Effect::Open(open), None, PathBuf::new());
         if let Some(prompt) = prompt {
             model.say_first(prompt);
@@ -142,6 +161,8 @@ impl Shell {
             urgent: true,
             draft,
             finding: None,
+            looking: None,
+            stray: asked.stray,
             draft_due: None,
             ended: None,
         })
@@ -208,6 +229,10 @@ impl Shell {
                     self.take(Message::Files(index)).await?;
                 }
             }
+            branch = looked(&mut self.looking) => {
+                self.looking = None;
+                self.take(Message::Branch(branch)).await?;
+            }
             _ = self.continued.recv() => self.come_back()?,
             () = at(frame) => {}
             () = at(wake) => self.take(Message::Woke).await?,
@@ -231,6 +256,7 @@ impl Shell {
 
     async fn terminal_event(&mut self, event: TerminalEvent) -> Result<(), TuiError> {
         let message = match event {
+            TerminalEvent::Key(key) if self.stray.swallows(key) => return Ok(()),
             TerminalEvent::Key(key) => Message::Key(key),
             TerminalEvent::Paste(text) => Message::Paste(text),
             TerminalEvent::FocusGained => Message::Focus(Focus::Here),
@@ -278,6 +304,14 @@ impl Shell {
             }
             Effect::Suspend => self.suspend().await?,
             Effect::Notify(text) => self.terminal.write(notification(&text)),
+            Effect::Copy(text) => {
+                let between = Between::detect(|name| std::env::var(name).ok());
+                self.terminal.write(clipboard::copy(&text, between).unwrap_or_default());
+            }
+            Effect::FindBranch => {
+                let workspace = self.model.workspace().to_owned();
+                self.looking = Some(tokio::task::spawn_blocking(move || branch::of(&workspace)));
+            }
             Effect::FindFiles => {
                 let workspace = self.model.workspace().to_owned();
                 self.finding = Some(tokio::task::spawn_blocking(move || files::find(&workspace)));
@@ -316,6 +350,7 @@ impl Shell {
 
     fn draw(&mut self) {
         let committed = self.model.take_committed();
+        self.screen.set_theme(self.model.theme());
         let frame = view::frame(&self.model);
         terminal::note_overlay(frame.overlay.is_some());
         let bytes = self.screen.draw(&committed, &frame);
@@ -382,6 +417,13 @@ async fn next(events: &mut Option<EventStream>) -> Option<Event> {
 async fn found(finding: &mut Option<JoinHandle<FileIndex>>) -> Option<FileIndex> {
     match finding {
         Some(finding) => finding.await.ok(),
+        None => std::future::pending().await,
+    }
+}
+
+async fn looked(looking: &mut Option<JoinHandle<Option<String>>>) -> Option<String> {
+    match looking {
+        Some(looking) => looking.await.ok().flatten(),
         None => std::future::pending().await,
     }
 }

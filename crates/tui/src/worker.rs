@@ -1,7 +1,8 @@
 //! Calls of the service, one after the other, away from the keyboard.
 //!
 //! A slow service never holds up a key. The order of calls is the order in
-//! which they were asked for.
+//! which they were asked for; what may take long has a lane of its own, so that
+//! an interrupt never waits for it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,6 +14,8 @@ use rein_protocol::{
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::calls;
+use crate::host::Host;
 use crate::model::{Effect, Message};
 
 /// What may wait to be done.
@@ -36,41 +39,63 @@ struct Call {
 /// Makes calls.
 pub(crate) struct Worker {
     calls: mpsc::Sender<Call>,
+    slow: mpsc::Sender<Call>,
     pub(crate) answers: mpsc::Receiver<Answer>,
-    _task: AbortOnDropHandle<()>,
+    _tasks: [AbortOnDropHandle<()>; 2],
 }
 
 impl Worker {
-    pub(crate) fn start(service: Arc<dyn Service>) -> Self {
-        let (calls, mut waiting) = mpsc::channel::<Call>(CALLS);
+    pub(crate) fn start(service: Arc<dyn Service>, host: Option<Arc<dyn Host>>) -> Self {
         let (sender, answers) = mpsc::channel(CALLS);
-        let task = tokio::spawn(async move {
-            while let Some(call) = waiting.recv().await {
-                let answer = make(&*service, call).await;
-                if let Some(answer) = answer
-                    && sender.send(answer).await.is_err()
-                {
-                    return;
-                }
-            }
-        });
-        Self { calls, answers, _task: AbortOnDropHandle::new(task) }
+        let (calls, quick) = lane(Arc::clone(&service), host.clone(), sender.clone());
+        let (slow, other) = lane(service, host, sender);
+        Self { calls, slow, answers, _tasks: [quick, other] }
     }
 
     /// Whether there was room for it.
     pub(crate) fn call(&self, effect: Effect, session: Option<&SessionId>, workspace: PathBuf) -> bool {
-        self.calls.try_send(Call { effect, session: session.cloned(), workspace }).is_ok()
+        let lane = match &effect {
+            Effect::Request(request) if request.is_slow() => &self.slow,
+            _ => &self.calls,
+        };
+        lane.try_send(Call { effect, session: session.cloned(), workspace }).is_ok()
     }
 }
 
-async fn make(service: &dyn Service, call: Call) -> Option<Answer> {
+fn lane(
+    service: Arc<dyn Service>,
+    host: Option<Arc<dyn Host>>,
+    sender: mpsc::Sender<Answer>,
+) -> (mpsc::Sender<Call>, AbortOnDropHandle<()>) {
+    let (calls, mut waiting) = mpsc::channel::<Call>(CALLS);
+    let task = tokio::spawn(async move {
+        while let Some(call) = waiting.recv().await {
+            let answer = make(&*service, host.as_ref(), call).await;
+            if let Some(answer) = answer
+                && sender.send(answer).await.is_err()
+            {
+                return;
+            }
+        }
+    });
+    (calls, AbortOnDropHandle::new(task))
+}
+
+async fn make(service: &dyn Service, host: Option<&Arc<dyn Host>>, call: Call) -> Option<Answer> {
     let Call { effect, session, workspace } = call;
-    if let Effect::Open(request) = effect {
-        return Some(match open(service, request, session).await {
-            Ok((snapshot, events)) => Answer::Following(Box::new(snapshot), events),
-            Err(error) => Answer::Message(Message::Failed(error)),
-        });
-    }
+    let effect = match effect {
+        Effect::Open(request) => {
+            return Some(match open(service, request, session).await {
+                Ok((snapshot, events)) => Answer::Following(Box::new(snapshot), events),
+                Err(error) => Answer::Message(Message::Failed(error)),
+            });
+        }
+        Effect::Request(request) => {
+            let answer = calls::answer(service, host.cloned(), session, request).await;
+            return Some(Answer::Message(Message::Answered(Box::new(answer))));
+        }
+        effect => effect,
+    };
     if effect == Effect::ListSessions {
         let filter = SessionFilter { workspace: Some(workspace), limit: Some(200) };
         return Some(Answer::Message(match service.list(filter).await {
@@ -108,6 +133,9 @@ async fn make(service: &dyn Service, call: Call) -> Option<Answer> {
         },
         Effect::Change(change) => service.change(&session, change).await,
         Effect::Open(_)
+        | Effect::Request(_)
+        | Effect::Copy(_)
+        | Effect::FindBranch
         | Effect::ListSessions
         | Effect::FindFiles
         | Effect::Remember(_)

@@ -83,6 +83,13 @@ pub fn sees(info: &ModelInfo) -> Option<bool> {
     })
 }
 
+/// Window and price in a few letters, as far as known.
+pub fn figures(info: &ModelInfo) -> String {
+    let window = info.context.map(|_| tokens(info.context));
+    let price = info.prices.as_ref().map(|prices| format!("${} per million", price(Some(prices))));
+    [window, price].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
 fn abilities(info: &ModelInfo) -> String {
     let mark = |known: Option<bool>, letter: char| match known {
         Some(true) => letter,

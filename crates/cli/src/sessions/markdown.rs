@@ -10,7 +10,8 @@ use super::moment;
 use super::show::{details, headline, words};
 use crate::terminal::one_line;
 
-pub(super) fn write(snapshot: &Snapshot, out: &mut dyn Write) -> io::Result<()> {
+/// Writes a session as a document.
+pub fn write(snapshot: &Snapshot, out: &mut dyn Write) -> io::Result<()> {
     let info = &snapshot.info;
     writeln!(out, "# {}\n", one_line(&info.title, 120))?;
     writeln!(out, "- session: `{}`", info.id)?;

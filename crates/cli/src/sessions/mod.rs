@@ -14,6 +14,7 @@ use rein_protocol::Service;
 
 pub use find::{by_name, last_of};
 pub use handoff::handoff;
+pub use markdown::write as write_markdown;
 
 use crate::args::SessionsCommand;
 use crate::error::CommandError;

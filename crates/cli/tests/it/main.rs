@@ -11,6 +11,7 @@ mod confined;
 mod context;
 mod crash_proof;
 mod demo;
+mod doctor;
 mod hostile;
 mod models;
 mod permission;

@@ -73,3 +73,19 @@ fn a_rejected_edit_changes_nothing_and_words_reach_the_model() {
     let (_, told) = results.last().unwrap();
     assert!(told.contains("leave it"), "{told}");
 }
+
+#[test]
+fn settings_reach_the_face_and_the_face_changes_them() {
+    let settings = "# mine\nstatus_line = [\"model\", \"mode\"]\n\n[keys]\nquit = [\"ctrl-q\"]\n";
+    let project = Project::new().rein_file("config/config.toml", settings);
+    let server = server([]);
+    let mut running = face(&project, &server, "").spawn();
+    running.read_stdout_until("tight");
+    running.write_stdin("/theme dark\r");
+    running.read_stdout_until("theme: written to");
+    running.write_stdin("\u{11}");
+    running.wait().assert_success();
+    let written = std::fs::read_to_string(project.rein_home().join("config/config.toml")).unwrap();
+    let wanted = settings.replace("\n\n[keys]", "\ntheme = \"dark\"\n\n[keys]");
+    assert_eq!(written, wanted);
+}

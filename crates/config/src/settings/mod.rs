@@ -7,6 +7,7 @@
 //! Permissions are not a field: they are rules in layers, see `permission`.
 
 mod compaction;
+mod face;
 mod limits;
 mod log;
 mod sandbox;
@@ -24,6 +25,7 @@ use crate::role::RoleSettings;
 use crate::secret::ServerUrl;
 
 pub use compaction::{CompactionSettings, Summariser};
+pub use face::{KeySettings, StatusPart};
 pub use limits::{BudgetSettings, DayBudgetSettings, UnknownCost, VerifyMode, VerifySettings};
 pub use log::{LogLevel, LogSettings, OtlpSettings};
 pub use sandbox::{Confine, NetworkAccess, SandboxMeans, SandboxSettings, WhenUnavailable};
@@ -72,6 +74,16 @@ pub struct Settings {
     /// Whether a small model names a session after its first turn. It does so only where a person is there, and
     /// never with the model that does the work unless that was chosen for the role.
     pub titles: bool,
+    /// The colours at a terminal: `terminal`, `auto`, `dark`, `light`, `high-contrast`, `colour-blind`, or the name of a
+    /// file of your own, `themes/NAME.toml` beside your settings.
+    pub theme: String,
+    /// Whether keys in the editor are understood as in vi.
+    pub vim: bool,
+    /// What the status line shows, in this order.
+    pub status_line: Vec<StatusPart>,
+    /// Other keys for actions at a terminal, for example `transcript = ["f2"]`; `?` at a terminal lists all actions.
+    #[schemars(extend("x-rein-entry" = "ACTION"))]
+    pub keys: KeySettings,
     /// Providers of models by name: more of them, or other values for those that rein knows.
     #[schemars(extend("x-rein-entry" = "PROVIDER", "propertyNames" = { "pattern": "^[^/]+$" }))]
     pub provider: BTreeMap<String, ProviderSettings>,
@@ -99,6 +111,10 @@ impl Default for Settings {
             otlp: OtlpSettings::default(),
             compaction: CompactionSettings::default(),
             titles: true,
+            theme: "terminal".to_owned(),
+            vim: false,
+            status_line: StatusPart::ALL.to_vec(),
+            keys: KeySettings::new(),
             provider: BTreeMap::new(),
             roles: BTreeMap::new(),
         }

@@ -66,6 +66,9 @@ fn nothing_set_is_the_defaults() {
     compaction.idle = 0  # default
     compaction.promote = false  # default
     titles = true  # default
+    theme = "terminal"  # default
+    vim = false  # default
+    status_line = ["mode", "model", "effort", "directory", "branch", "context", "cost", "cache", "jobs", "queue", "help"]  # default
     # model is not set
     # shell is not set
     # network.proxy is not set
@@ -108,6 +111,8 @@ fn every_single_value_without_a_made_up_name_has_a_variable() {
         ("REIN_STORE_DURABILITY", "every"),
         ("REIN_LOG_LEVEL", "info"),
         ("REIN_OTLP_ENDPOINT", "http://localhost:4318"),
+        ("REIN_THEME", "dark"),
+        ("REIN_VIM", "true"),
         // Not ours, and not said to be wrong.
         ("REIN_HOME", "/elsewhere"),
         ("REIN_PERMISSION_BASH", "allow"),
@@ -117,7 +122,8 @@ fn every_single_value_without_a_made_up_name_has_a_variable() {
     }
     let loaded = fixture.load();
     // A list has its place in a file.
-    let lists = ["sandbox.writable", "sandbox.hidden", "sandbox.keep_variables", "web.allow_private"];
+    let lists =
+        ["sandbox.writable", "sandbox.hidden", "sandbox.keep_variables", "web.allow_private", "status_line"];
     for (key, origin) in &loaded.origins {
         let expected = if lists.contains(&key.as_str()) { Source::Default } else { Source::Environment };
         assert_eq!(origin.source, expected, "{key}");
@@ -156,6 +162,9 @@ fn every_single_value_without_a_made_up_name_has_a_variable() {
     web.search.backend = "searxng"  # $REIN_WEB_SEARCH_BACKEND
     web.search.endpoint = "http://localhost:8888"  # $REIN_WEB_SEARCH_ENDPOINT
     web.search.key_env = "SEARCH_KEY"  # $REIN_WEB_SEARCH_KEY_ENV
+    theme = "dark"  # $REIN_THEME
+    vim = true  # $REIN_VIM
+    status_line = ["mode", "model", "effort", "directory", "branch", "context", "cost", "cache", "jobs", "queue", "help"]  # default
     "#);
 }
 

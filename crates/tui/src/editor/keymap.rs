@@ -29,6 +29,13 @@ pub struct Chord {
     modifiers: KeyModifiers,
 }
 
+impl Chord {
+    /// The key and its modifiers.
+    pub(crate) fn parts(&self) -> (KeyCode, KeyModifiers) {
+        (self.code, self.modifiers)
+    }
+}
+
 impl From<KeyEvent> for Chord {
     fn from(key: KeyEvent) -> Self {
         let relevant = KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT | KeyModifiers::SUPER;
@@ -239,6 +246,21 @@ impl Keymap {
             };
         }
         Ok(keymap)
+    }
+
+    /// Takes all keys from an action.
+    pub(crate) fn release_all(&mut self, action: Action) {
+        self.actions.retain(|_, bound| *bound != action);
+    }
+
+    /// Takes a key from whatever has it.
+    pub(crate) fn release(&mut self, chord: &Chord) {
+        self.actions.remove(&chord.to_string());
+    }
+
+    /// Gives a key to an action.
+    pub(crate) fn give(&mut self, chord: &Chord, action: Action) {
+        self.actions.insert(chord.to_string(), action);
     }
 
     /// What the key does.

@@ -14,7 +14,9 @@ use rein_protocol::{
 
 use super::dialog::Dialog;
 use super::live::{Card, Fold, Live, Look, Thought, Words};
+use super::request::{Purpose, Request};
 use super::{Effect, Focus, Kind, Model, Queued, Retry, Turn};
+use crate::bindings::Deed;
 use crate::markdown::Stream;
 use crate::neutral::{Sequences, neutral};
 use crate::view;
@@ -31,13 +33,22 @@ impl Model {
         self.workspace.clone_from(&info.workspace);
         self.model.clone_from(&info.model);
         self.mode = info.mode;
+        self.effort = info.effort;
+        self.title.clone_from(&info.title);
         (self.shown_mode, self.shown_model) = (self.mode, self.model.clone());
+        if let Some(how) = self.began.take() {
+            self.note(view::note::remark(
+                &format!("{how}: the session before stays as it is"),
+                self.size.columns,
+            ));
+        }
         let banner = view::note::banner(self, if first { None } else { Some(&info.title) });
         self.note(banner);
         self.replay(&snapshot);
         self.jobs.clone_from(&snapshot.jobs);
-        (self.usage, self.cost) = (snapshot.usage, snapshot.cost);
+        self.remember_use(&snapshot);
         self.mode = snapshot.info.mode;
+        self.effort = snapshot.info.effort;
         self.model = snapshot.info.model.or(self.model.take());
         (self.shown_mode, self.shown_model) = (self.mode, self.model.clone());
         match snapshot.info.state {
@@ -62,7 +73,16 @@ impl Model {
         effects
     }
 
-    fn forget_session(&mut self) {
+    /// What a session used so far, and how full the window is.
+    pub(super) fn remember_use(&mut self, snapshot: &Snapshot) {
+        (self.usage, self.cost) = (snapshot.usage, snapshot.cost);
+        if let Some(used) = snapshot.context {
+            self.window = used.window;
+            self.context = if used.used > 0 { used.used } else { self.context };
+        }
+    }
+
+    pub(super) fn forget_session(&mut self) {
         self.live.clear();
         self.fold = Fold::default();
         self.queue.clear();
@@ -71,16 +91,20 @@ impl Model {
         self.turn = None;
         self.retry = None;
         self.context = 0;
+        self.window = None;
+        self.compacting = None;
     }
 
     /// The end of what was recorded, as if it happened now.
-    fn replay(&mut self, snapshot: &Snapshot) {
+    pub(super) fn replay(&mut self, snapshot: &Snapshot) {
         let from = snapshot.entries.len().saturating_sub(SHOWN_ENTRIES);
         // A turn is shown from its beginning.
         let begins = |entry: &Entry| matches!(entry.body, EntryBody::User { .. });
         let start = snapshot.entries.iter().skip(from).position(begins).map_or(from, |at| from + at);
         if snapshot.entries.iter().take(start).any(begins) {
-            self.note(view::note::remark("earlier messages: Ctrl-O shows them", self.size.columns));
+            let key = self.bindings.shown(Deed::Transcript).unwrap_or_else(|| "/transcript".to_owned());
+            let told = format!("earlier messages: {key} shows them");
+            self.note(view::note::remark(&told, self.size.columns));
         }
         for entry in snapshot.entries.iter().skip(start) {
             self.entry(entry);
@@ -108,8 +132,10 @@ impl Model {
                 let at = self.now + Duration::from_millis(delay_ms);
                 self.retry = Some(Retry { at, attempt, error });
             }
-            EventBody::Compacting { .. } | EventBody::PersonRuns { .. } => {}
+            EventBody::Compacting { .. } => self.compacting = Some(self.now),
+            EventBody::PersonRuns { .. } => {}
             EventBody::Notice { message } => {
+                self.compacting = None;
                 let lines = view::note::remark(&message, self.size.columns);
                 self.note(lines);
             }
@@ -186,18 +212,23 @@ impl Model {
                 }
                 None => self.queue.retain(|message| message.entry != *queued),
             },
-            EntryBody::Pruned { .. }
-            | EntryBody::Travelled { .. }
-            | EntryBody::PersonRan { .. }
-            | EntryBody::Titled { .. }
-            | EntryBody::EffortChanged { .. } => {}
+            EntryBody::Travelled { .. } => effects.push(Effect::Request(crate::calls::AGAIN)),
+            EntryBody::Titled { title, .. } => self.title.clone_from(title),
+            EntryBody::EffortChanged { effort } => self.effort = *effort,
+            EntryBody::Pruned { .. } | EntryBody::PersonRan { .. } => {}
             EntryBody::Compacted { compaction } => {
+                self.compacting = None;
                 self.context = compaction.tokens_after;
                 self.finish_all();
                 let lines = view::note::divider(&view::note::compacted(compaction), self.size.columns);
                 self.note(lines);
             }
-            EntryBody::ModelChanged { model } => self.model = Some(model.clone()),
+            EntryBody::ModelChanged { model } => {
+                self.model = Some(model.clone());
+                // Another window; the old one would be a lie.
+                self.window = None;
+                effects.push(Effect::Request(Request::Look(Purpose::Window)));
+            }
             EntryBody::ModeChanged { mode } => self.mode = *mode,
             EntryBody::Recovered { message } => {
                 self.dialogs.clear();
@@ -214,6 +245,7 @@ impl Model {
         self.finish_all();
         self.dialogs.clear();
         self.retry = None;
+        self.compacting = None;
         let was_running = self.turn.take().is_some();
         let lines = view::note::ended(stop, message, self.size.columns);
         self.note(lines);
@@ -407,7 +439,7 @@ fn disarmed(text: &str) -> String {
 }
 
 /// The words of a message; a picture is a word.
-fn text_of(content: &[Content]) -> String {
+pub(crate) fn text_of(content: &[Content]) -> String {
     let words: Vec<&str> = content
         .iter()
         .map(|piece| match piece {

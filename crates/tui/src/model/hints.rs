@@ -5,13 +5,14 @@
 
 use std::time::Duration;
 
-use rein_protocol::Mode;
+use rein_protocol::{Effort, Mode};
 
 use super::command;
 use super::{Effect, Model};
 use crate::editor::{Completion, CompletionKind};
 use crate::neutral::is_harmless;
 use crate::picker::files::FileIndex;
+use crate::theme;
 
 /// Candidates that are kept.
 const LIMIT: usize = 50;
@@ -89,6 +90,8 @@ impl Model {
             CompletionKind::Argument(name) => {
                 let all: Vec<String> = match name.as_str() {
                     "mode" => Mode::ALL.iter().map(|mode| mode.name().to_owned()).collect(),
+                    "effort" => Effort::ALL.iter().map(|effort| effort.name().to_owned()).collect(),
+                    "theme" => theme::BUILTIN.iter().map(|(name, _)| (*name).to_owned()).collect(),
                     "model" => self.models.iter().map(ToString::to_string).collect(),
                     _ => Vec::new(),
                 };

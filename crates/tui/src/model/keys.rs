@@ -1,17 +1,19 @@
 //! What the person does: keys, pasted text, commands.
 //!
 //! A key goes to the first of these that is there: the overlay, the keys that
-//! hold everywhere, an ask, the hints of a command, the editor.
+//! hold everywhere, an ask, the hints of a command, the editor. Which key does
+//! what is `bindings`'.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use rein_protocol::{Delivery, Mode, OpenSession, SessionChange, SessionInfo, Timestamp};
+use rein_protocol::{Delivery, SessionInfo, Timestamp};
 
-use super::command::{self, Command, Parsed};
+use super::command;
 use super::dialog;
-use super::overlay::{self, Choice, Overlay, session_items};
+use super::overlay::Overlay;
+use super::request::{Purpose, Request};
 use super::{Effect, Model, SECOND_KEY};
+use crate::bindings::{Deed, Place};
 use crate::editor::{Reaction, Submission, SubmissionKind, VimMode};
-use crate::picker::Item;
 use crate::view;
 
 impl Model {
@@ -24,11 +26,7 @@ impl Model {
 
     pub(super) fn paste(&mut self, text: &str) -> Vec<Effect> {
         match (&mut self.overlay, self.dialogs.front_mut()) {
-            (Some(Overlay::List(list)), _) => {
-                let filter = format!("{}{}", list.filter(), text.trim());
-                list.set_filter(&filter);
-            }
-            (Some(Overlay::Pager(_)), _) => {}
+            (Some(overlay), _) => overlay.paste(text),
             (None, Some(dialog)) if dialog.is_armed() => dialog.paste(text),
             (None, _) => {
                 self.typed = Some(self.now);
@@ -46,13 +44,8 @@ impl Model {
         if self.overlay.is_some() {
             return self.overlay_key(key);
         }
-        let control = key.modifiers.contains(KeyModifiers::CONTROL);
-        match key.code {
-            KeyCode::Char('c') if control => return self.control_c(),
-            KeyCode::Char('z') if control => return vec![Effect::Suspend],
-            KeyCode::Char('l') if control => return vec![Effect::Redraw],
-            KeyCode::Char('o') if control => return vec![Effect::FetchTranscript],
-            _ => {}
+        if let Some(deed) = self.bindings.deed(Place::Everywhere, key) {
+            return self.deed(deed);
         }
         if let Some(effects) = self.dialog_key(key) {
             return effects;
@@ -60,52 +53,61 @@ impl Model {
         self.editor_key(key)
     }
 
-    fn overlay_key(&mut self, key: KeyEvent) -> Vec<Effect> {
-        let height = self.size.rows;
-        let Some(overlay) = &mut self.overlay else { return Vec::new() };
-        match overlay.key(key, height) {
-            overlay::Outcome::Stays => Vec::new(),
-            overlay::Outcome::Closes => {
-                self.overlay = None;
+    /// Does what a key is for outside of the editor.
+    fn deed(&mut self, deed: Deed) -> Vec<Effect> {
+        match deed {
+            Deed::Leave => self.leave(),
+            Deed::Interrupt => self.interrupt(),
+            Deed::Suspend => vec![Effect::Suspend],
+            Deed::Redraw => vec![Effect::Redraw],
+            Deed::Transcript => vec![Effect::FetchTranscript],
+            Deed::Quit => vec![Effect::Quit],
+            Deed::NextMode => self.next_mode(),
+            Deed::PickModel => self.model_command(""),
+            Deed::PickEffort => self.effort_command(""),
+            Deed::Help => {
+                self.overlay = Some(Overlay::text("help", view::help::lines(self)));
                 Vec::new()
             }
-            overlay::Outcome::Chose(choice) => {
-                self.overlay = None;
-                self.chose(choice)
-            }
+            Deed::Earlier => self.earlier(),
+            Deed::TakeBack => self.take_back(),
         }
     }
 
-    fn chose(&mut self, choice: Choice) -> Vec<Effect> {
-        match choice {
-            Choice::Session(id) if self.session.as_ref() == Some(&id) => Vec::new(),
-            Choice::Session(id) => {
-                vec![Effect::Open(OpenSession { session: Some(id), ..OpenSession::default() })]
-            }
-            Choice::Model(model) => {
-                vec![Effect::Change(SessionChange { model: Some(model), ..SessionChange::default() })]
-            }
-            Choice::Mode(mode) => {
-                vec![Effect::Change(SessionChange { mode: Some(mode), ..SessionChange::default() })]
-            }
+    /// The second time: an earlier message to go back to.
+    fn earlier(&mut self) -> Vec<Effect> {
+        if self.earlier_by.take().is_some_and(|by| self.now <= by) {
+            self.remark = None;
+            return vec![Effect::Request(Request::Look(Purpose::Messages))];
         }
+        let by = self.now + SECOND_KEY;
+        self.earlier_by = Some(by);
+        let key = self.bindings.shown(Deed::Earlier).unwrap_or_default();
+        self.remark = Some((format!("{key} again: an earlier message, to edit and go on from"), by));
+        Vec::new()
     }
 
-    fn control_c(&mut self) -> Vec<Effect> {
+    fn take_back(&mut self) -> Vec<Effect> {
+        let Some(last) = self.queue.last() else { return Vec::new() };
+        vec![Effect::Request(Request::TakeBack { queued: last.entry.clone(), text: last.text.clone() })]
+    }
+
+    fn leave(&mut self) -> Vec<Effect> {
         if self.quit_by.is_some_and(|by| self.now <= by) {
             return vec![Effect::Quit];
         }
         self.quit_by = Some(self.now + SECOND_KEY);
+        let key = self.bindings.shown(Deed::Leave).unwrap_or_default();
         if self.editor.search().is_some() {
             self.editor.handle(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE));
         }
         if !self.editor.is_empty() {
             self.editor.set_text("");
             self.dismiss_hints();
-            self.remark = Some(("cleared · Ctrl-C again quits".to_owned(), self.now + SECOND_KEY));
+            self.remark = Some((format!("cleared · {key} again quits"), self.now + SECOND_KEY));
             return Vec::new();
         }
-        self.remark = Some(("Ctrl-C again quits".to_owned(), self.now + SECOND_KEY));
+        self.remark = Some((format!("{key} again quits"), self.now + SECOND_KEY));
         self.interrupt()
     }
 
@@ -139,24 +141,37 @@ impl Model {
         }
     }
 
-    fn editor_key(&mut self, key: KeyEvent) -> Vec<Effect> {
-        let control = key.modifiers.contains(KeyModifiers::CONTROL);
-        let searching = self.editor.search().is_some();
+    /// What a key is for outside of the editor, as things are now.
+    fn deed_now(&self, key: KeyEvent) -> Option<Deed> {
         let inserting = self.editor.vim_mode() == Some(VimMode::Insert);
-        if !searching {
-            match key.code {
-                KeyCode::Esc if !self.hints.all.is_empty() => {
-                    self.dismiss_hints();
-                    return Vec::new();
-                }
-                KeyCode::Esc if self.turn.is_some() && !inserting => return self.interrupt(),
-                KeyCode::BackTab => return self.next_mode(),
-                KeyCode::Char('?') if self.editor.is_empty() => {
-                    self.overlay = Some(Overlay::text("help", view::help::lines(self)));
-                    return Vec::new();
-                }
-                KeyCode::Char('d') if control && self.editor.is_empty() => return vec![Effect::Quit],
-                _ => {}
+        if self.turn.is_some()
+            && let Some(deed) = self.bindings.deed(Place::Working, key).filter(|_| !inserting)
+        {
+            return Some(deed);
+        }
+        if self.editor.is_empty()
+            && let Some(deed) = self.bindings.deed(Place::Empty, key)
+        {
+            let counts = match deed {
+                Deed::TakeBack => !self.queue.is_empty(),
+                Deed::Earlier => self.turn.is_none() && self.spoken && !inserting,
+                _ => true,
+            };
+            if counts {
+                return Some(deed);
+            }
+        }
+        self.bindings.deed(Place::Writing, key)
+    }
+
+    fn editor_key(&mut self, key: KeyEvent) -> Vec<Effect> {
+        if self.editor.search().is_none() {
+            if key.code == KeyCode::Esc && !self.hints.all.is_empty() {
+                self.dismiss_hints();
+                return Vec::new();
+            }
+            if let Some(deed) = self.deed_now(key) {
+                return self.deed(deed);
             }
             if let Some(effects) = self.hint_key(key) {
                 return effects;
@@ -230,106 +245,10 @@ impl Model {
         effects
     }
 
-    fn command(&mut self, parsed: Parsed) -> Vec<Effect> {
-        let columns = self.size.columns;
-        let (command, argument) = match parsed {
-            Parsed::Known(command, argument) => (command, argument),
-            Parsed::Unknown { name, nearest } => {
-                let hint = match nearest {
-                    Some(nearest) => format!("did you mean /{nearest}?"),
-                    None => "/help shows every command".to_owned(),
-                };
-                let lines = view::note::error(&format!("there is no command /{name}"), Some(&hint), columns);
-                self.note(lines);
-                return Vec::new();
-            }
-        };
-        match command {
-            Command::Help => self.overlay = Some(Overlay::text("help", view::help::lines(self))),
-            Command::Model => return self.model_command(&argument),
-            Command::Mode => return self.mode_command(&argument),
-            Command::Plan => {
-                return vec![Effect::Change(SessionChange {
-                    mode: Some(Mode::Plan),
-                    ..SessionChange::default()
-                })];
-            }
-            Command::Sessions => return vec![Effect::ListSessions],
-            Command::New => {
-                let open = OpenSession {
-                    session: None,
-                    workspace: Some(self.workspace.clone()),
-                    model: self.model.clone(),
-                    mode: Some(self.mode),
-                };
-                return vec![Effect::Open(open)];
-            }
-            Command::Continue => return vec![Effect::Resume],
-            Command::Jobs => {
-                self.overlay = Some(Overlay::text("jobs", view::help::jobs(&self.jobs, columns)))
-            }
-            Command::Transcript => return vec![Effect::FetchTranscript],
-            Command::Cost => {
-                let lines = view::note::cost(self);
-                self.note(lines);
-            }
-            Command::Quit => return vec![Effect::Quit],
-        }
-        Vec::new()
-    }
-
-    fn model_command(&mut self, argument: &str) -> Vec<Effect> {
-        if !argument.is_empty() {
-            return match argument.parse() {
-                Ok(model) => {
-                    vec![Effect::Change(SessionChange { model: Some(model), ..SessionChange::default() })]
-                }
-                Err(error) => {
-                    self.note_error(&error.to_string());
-                    Vec::new()
-                }
-            };
-        }
-        if self.models.is_empty() {
-            let name = self.model.as_ref().map_or("none".to_owned(), ToString::to_string);
-            self.remark(format!("model: {name} · /model provider/name changes it"));
-            return Vec::new();
-        }
-        let item = |model: &rein_protocol::ModelRef| {
-            let now = if Some(model) == self.model.as_ref() { "now" } else { "" };
-            Item::new(model.to_string(), now, Choice::Model(model.clone()))
-        };
-        self.overlay = Some(Overlay::list("model", self.models.iter().map(item).collect()));
-        Vec::new()
-    }
-
-    fn mode_command(&mut self, argument: &str) -> Vec<Effect> {
-        if let Some(mode) = Mode::ALL.into_iter().find(|mode| mode.name() == argument) {
-            return vec![Effect::Change(SessionChange { mode: Some(mode), ..SessionChange::default() })];
-        }
-        if !argument.is_empty() {
-            self.note_error(&format!("there is no mode `{argument}`: tight, write, free or plan"));
-            return Vec::new();
-        }
-        let item = |mode: Mode| Item::new(mode.name(), view::mode_about(mode), Choice::Mode(mode));
-        self.overlay = Some(Overlay::list("mode", Mode::ALL.into_iter().map(item).collect()));
-        Vec::new()
-    }
-
-    /// The next mode; never into the one that does not ask, which has to be named.
-    fn next_mode(&mut self) -> Vec<Effect> {
-        let mode = match self.mode {
-            Mode::Tight => Mode::Write,
-            Mode::Write => Mode::Plan,
-            Mode::Plan | Mode::Free => Mode::Tight,
-        };
-        vec![Effect::Change(SessionChange { mode: Some(mode), ..SessionChange::default() })]
-    }
-
     pub(super) fn list_sessions(&mut self, sessions: &[SessionInfo], at: Timestamp) {
         match sessions.is_empty() {
             true => self.remark("there are no sessions of this directory"),
-            false => self.overlay = Some(Overlay::list("sessions", session_items(sessions, at))),
+            false => self.overlay = Some(Overlay::sessions(sessions, at)),
         }
     }
 }

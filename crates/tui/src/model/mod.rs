@@ -2,20 +2,27 @@
 //!
 //! Layout: `fold` takes what the session tells, `live` is what is not finished
 //! yet, `keys` takes what the person does, `dialog` is an ask, `command` the
-//! slash commands, `overlay` what covers the screen, `input` a single line of
-//! text. What it looks like is `view`'s; terminal and service are `shell`'s.
+//! slash commands and `perform` what they do, `overlay` with `lists` and `pager`
+//! what covers the screen, `request` what is asked for it and `choose` what
+//! follows from it, `input` a single line of text. What it looks like is `view`'s; terminal and service are `shell`'s.
 //!
 //! Finished things leave through [`Model::take_committed`], once and in order;
 //! only what is unfinished is kept, so the state does not grow with the session.
 
+mod choose;
 pub(crate) mod command;
 pub(crate) mod dialog;
 mod fold;
 pub(crate) mod hints;
 pub(crate) mod input;
 mod keys;
+mod lists;
 pub(crate) mod live;
+mod options;
 pub(crate) mod overlay;
+pub(crate) mod pager;
+mod perform;
+pub mod request;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -23,19 +30,23 @@ use std::time::Duration;
 
 use crossterm::event::KeyEvent;
 use rein_protocol::{
-    Cost, Delivery, EntryId, Event, JobInfo, Mode, ModelRef, OpenSession, Reply, ServiceError, SessionChange,
-    SessionId, SessionInfo, Snapshot, Timestamp, TodoList, Usage,
+    Cost, Delivery, Effort, EntryId, Event, JobInfo, Mode, ModelRef, OpenSession, Reply, ServiceError,
+    SessionChange, SessionId, SessionInfo, Snapshot, Timestamp, TodoList, Usage,
 };
 
-use crate::editor::{Draft, Editing, Editor, History, Keymap};
+use crate::bindings::Bindings;
+use crate::editor::{Draft, Editor};
 use crate::line::Line;
 use crate::picker::files::FileIndex;
 use crate::screen::Size;
-use crate::view;
+use crate::view::{self, StatusPart};
+use choose::Themes;
 use dialog::Dialog;
+pub(crate) use fold::text_of;
 use hints::Hints;
 use live::{Fold, Live};
 use overlay::Overlay;
+use request::{Answer, Request};
 
 /// How long a remark stays.
 const REMARK: Duration = Duration::from_secs(4);
@@ -75,6 +86,10 @@ pub enum Message {
         /// Why it was not.
         error: ServiceError,
     },
+    /// What a request led to.
+    Answered(Box<Answer>),
+    /// The branch that the workspace is on.
+    Branch(Option<String>),
     /// The service refused something else.
     Failed(ServiceError),
     /// The events of the session ended.
@@ -116,6 +131,12 @@ pub enum Effect {
     ListSessions,
     /// Fetch the whole session.
     FetchTranscript,
+    /// Ask something beside turns.
+    Request(Request),
+    /// Put a text into the clipboard.
+    Copy(String),
+    /// Look which branch the workspace is on.
+    FindBranch,
     /// Look which files there are.
     FindFiles,
     /// Keep what was sent for the next time.
@@ -180,6 +201,26 @@ pub struct Model {
     pub(crate) cost: Cost,
     /// Tokens of the last call: what the model has before it.
     pub(crate) context: u64,
+    /// Tokens that fit, if that is known.
+    pub(crate) window: Option<u64>,
+    pub(crate) effort: Option<Effort>,
+    pub(crate) title: String,
+    pub(crate) branch: Option<String>,
+    pub(crate) status: Vec<StatusPart>,
+    pub(crate) bindings: Bindings,
+    pub(crate) theme: Themes,
+    /// Whether there is a host to be asked.
+    has_host: bool,
+    /// The theme that was named with its command.
+    wanted_theme: Option<String>,
+    /// What is to be sought in the transcript that was asked for.
+    seek: Option<String>,
+    /// How the session came about that is about to be opened.
+    began: Option<&'static str>,
+    /// Until when a second key means an earlier message.
+    earlier_by: Option<Duration>,
+    /// Room is being made since.
+    pub(crate) compacting: Option<Duration>,
     pub(crate) turn: Option<Turn>,
     pub(crate) retry: Option<Retry>,
     pub(crate) queue: Vec<Queued>,
@@ -220,6 +261,19 @@ impl Model {
             usage: Usage::default(),
             cost: Cost::ZERO,
             context: 0,
+            window: None,
+            effort: None,
+            title: String::new(),
+            branch: None,
+            status: StatusPart::ALL.to_vec(),
+            bindings: Bindings::default(),
+            theme: Themes::default(),
+            has_host: false,
+            wanted_theme: None,
+            seek: None,
+            began: None,
+            earlier_by: None,
+            compacting: None,
             turn: None,
             retry: None,
             queue: Vec::new(),
@@ -240,29 +294,6 @@ impl Model {
             last: Kind::Nothing,
             spoken: false,
         }
-    }
-
-    /// With models to choose from.
-    #[must_use]
-    pub fn with_models(mut self, models: Vec<ModelRef>) -> Self {
-        self.models = models;
-        self
-    }
-
-    /// With keys of the person's choice.
-    #[must_use]
-    pub fn with_keys(mut self, keymap: Keymap, editing: Editing) -> Self {
-        self.editor = std::mem::take(&mut self.editor).with_keymap(keymap);
-        self.editor.set_editing(editing);
-        self
-    }
-
-    /// With what was sent and drafted before.
-    #[must_use]
-    pub fn with_memory(mut self, history: History, draft: Draft) -> Self {
-        self.editor = std::mem::take(&mut self.editor).with_history(history);
-        self.editor.restore(draft);
-        self
     }
 
     /// What is written but not sent.
@@ -312,6 +343,17 @@ impl Model {
 
     /// Takes a message at a moment.
     pub fn update(&mut self, now: Duration, message: Message) -> Vec<Effect> {
+        let was_working = self.turn.is_some();
+        let arrives = matches!(message, Message::Opened(_) | Message::Focus(Focus::Here));
+        let mut effects = self.taken(now, message);
+        // Commands may have changed it, here or elsewhere.
+        if arrives || (was_working && self.turn.is_none()) {
+            effects.push(Effect::FindBranch);
+        }
+        effects
+    }
+
+    fn taken(&mut self, now: Duration, message: Message) -> Vec<Effect> {
         self.now = self.now.max(now);
         if self.remark.as_ref().is_some_and(|(_, until)| *until <= self.now) {
             self.remark = None;
@@ -327,7 +369,11 @@ impl Model {
             Message::Sessions { sessions, at } => self.list_sessions(&sessions, at),
             Message::Transcript(snapshot) => {
                 let lines = view::transcript::lines(&snapshot, self.size.columns);
-                self.overlay = Some(Overlay::pager("transcript", lines, self.size.rows));
+                let mut overlay = Overlay::pager("transcript", lines, self.size.rows);
+                if let (Overlay::Pager(pager), Some(words)) = (&mut overlay, self.seek.take()) {
+                    pager.seek(&words, self.size.rows);
+                }
+                self.overlay = Some(overlay);
             }
             Message::Files(index) => self.found_files(index),
             Message::NotSent { text, error } => {
@@ -336,6 +382,8 @@ impl Model {
                     self.editor.set_text(&text);
                 }
             }
+            Message::Answered(answer) => return self.answered(*answer),
+            Message::Branch(branch) => self.branch = branch,
             Message::Failed(error) => self.note_error(&error.to_string()),
             Message::StreamEnded => {
                 if self.turn.take().is_some() {
@@ -357,6 +405,9 @@ impl Model {
         let mut moments = Vec::new();
         if let Some(turn) = self.turn.as_ref().filter(|_| self.dialogs.is_empty() && self.overlay.is_none()) {
             moments.push(second(turn.since));
+        }
+        if let Some(since) = self.compacting.filter(|_| self.turn.is_none() && self.overlay.is_none()) {
+            moments.push(second(since));
         }
         moments.extend(self.remark.as_ref().map(|(_, until)| *until));
         moments.extend(self.dialogs.front().and_then(|dialog| dialog.arms_at(self.typed)));

@@ -84,6 +84,8 @@ pub struct Picker<T> {
     view: Cell<(usize, usize)>,
 }
 
+/// More than any score: a title that fits comes before what fits only with its detail.
+const IN_TITLE: i32 = 1 << 20;
 /// A list gets a preview beside it if there is this much room.
 const PREVIEW_WIDTH: u16 = 72;
 
@@ -208,9 +210,12 @@ impl<T> Picker<T> {
     }
 
     fn rank(&mut self) {
-        let searched = &self.searched;
-        self.ranking
-            .update(self.filter.text(), searched.len(), |pattern, index| pattern.score(searched.get(index)?));
+        let (searched, items) = (&self.searched, &self.items);
+        self.ranking.update(self.filter.text(), searched.len(), |pattern, index| {
+            // What it is called counts more than what is said about it.
+            let title = items.get(index).and_then(|item| pattern.score(&item.title));
+            title.map(|score| score.saturating_add(IN_TITLE)).or_else(|| pattern.score(searched.get(index)?))
+        });
         self.place = 0;
     }
 
@@ -319,7 +324,11 @@ impl<T> Picker<T> {
             (false, false) => Style::default(),
         };
         let searched = self.searched.get(index).map(String::as_str).unwrap_or_default();
-        let positions = self.ranking.pattern().positions(searched);
+        let pattern = self.ranking.pattern();
+        let positions = match pattern.score(&item.title) {
+            Some(_) => pattern.positions(&item.title),
+            None => pattern.positions(searched),
+        };
         let split = item.title.len();
         let (in_title, in_detail): (Vec<usize>, Vec<usize>) =
             positions.into_iter().partition(|at| *at < split);

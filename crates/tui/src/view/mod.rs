@@ -12,8 +12,11 @@ mod cover;
 pub(crate) mod diff;
 pub(crate) mod help;
 pub(crate) mod note;
+pub(crate) mod overview;
 mod status;
 pub(crate) mod transcript;
+
+pub use status::StatusPart;
 
 use std::time::Duration;
 
@@ -135,11 +138,19 @@ fn unfinished(model: &Model, live: &Live) -> Vec<Line> {
 
 /// What goes on, in a line.
 fn activity(model: &Model) -> Option<Line> {
+    let columns = usize::from(model.size.columns);
+    if let Some(since) = model.compacting {
+        let passed = duration(Duration::from_secs(model.now.saturating_sub(since).as_secs()));
+        return Some(
+            Line::styled("∗ making room ", Style::colored(Color::Cyan))
+                .with(format!("{passed} · a summary is being written"), Style::dimmed())
+                .truncated(columns, "…"),
+        );
+    }
     let turn = model.turn.as_ref()?;
     if !model.dialogs.is_empty() {
         return None;
     }
-    let columns = usize::from(model.size.columns);
     if let Some(retry) = &model.retry {
         let left = retry.at.saturating_sub(model.now).as_millis().div_ceil(1000);
         let when = if left == 0 { "now".to_owned() } else { format!("in {left} s") };
@@ -147,9 +158,11 @@ fn activity(model: &Model) -> Option<Line> {
         return Some(Line::styled(text, Style::colored(Color::Yellow)).truncated(columns, "…"));
     }
     let passed = model.now.saturating_sub(turn.since);
-    let (word, keys) = match turn.interrupting {
-        true => ("stopping", ""),
-        false => ("working", " · Esc interrupts"),
+    let key = model.bindings.shown(crate::bindings::Deed::Interrupt);
+    let (word, keys) = match (turn.interrupting, key) {
+        (true, _) => ("stopping", String::new()),
+        (false, None) => ("working", String::new()),
+        (false, Some(key)) => ("working", format!(" · {key} interrupts")),
     };
     let beat = ["·", "∗"].get(usize::from(passed.as_secs() % 2 == 1)).copied().unwrap_or("·");
     Some(

@@ -12,6 +12,9 @@ use rein_protocol::{
     EntryBody, EntryId, Event, EventBody, Grant, Intent, Mode, PartId, Seq, SessionId, SessionInfo,
     SessionState, Snapshot, StopReason, Timestamp, ToolCall, ToolInput, TurnId, Usage,
 };
+use rein_protocol::{ContextPart, ContextSection, ContextUse, GivenGrant, Scope, TreeKind, TreeNode};
+use rein_tui::host::{Finding, FindingState, RuleLine, Setting};
+use rein_tui::model::request::Answer;
 use rein_tui::model::{Focus, Message, Model};
 use rein_tui::screen::{Reflow, Screen, Size};
 use rein_tui::view;
@@ -36,6 +39,7 @@ enum Happening {
     Retry(String),
     TurnEnd(StopReason),
     Mode(Mode),
+    Answer(u8, String),
 }
 
 fn text() -> impl Strategy<Value = String> {
@@ -80,6 +84,7 @@ fn happening() -> impl Strategy<Value = Happening> {
         1 => text().prop_map(Happening::Retry),
         1 => stops.prop_map(Happening::TurnEnd),
         1 => prop::sample::select(Mode::ALL.to_vec()).prop_map(Happening::Mode),
+        1 => (0u8..7, text()).prop_map(|(kind, text)| Happening::Answer(kind, text)),
     ]
 }
 
@@ -205,7 +210,48 @@ impl World {
             }
             Happening::TurnEnd(stop) => self.entry(EntryBody::TurnEnded { turn, stop, message: None }),
             Happening::Mode(mode) => self.entry(EntryBody::ModeChanged { mode }),
+            Happening::Answer(kind, text) => Message::Answered(Box::new(answer(kind, text))),
         }
+    }
+}
+
+fn answer(kind: u8, text: String) -> Answer {
+    let again = text.clone();
+    match kind {
+        0 => Answer::Tree(vec![TreeNode {
+            entry: EntryId::new(),
+            parent: None,
+            at: Timestamp(0),
+            kind: TreeKind::User,
+            text,
+            active: true,
+        }]),
+        1 => {
+            let grant = Grant { permission: "bash".into(), pattern: text };
+            let rule = RuleLine { text: again.clone(), origin: again };
+            Answer::Permissions(vec![GivenGrant { grant, scope: Scope::Project }], vec![rule])
+        }
+        2 => Answer::Context(
+            vec![ContextPart {
+                section: ContextSection::Tools,
+                name: text,
+                why: again,
+                tokens: u64::MAX,
+                bytes: 1,
+            }],
+            Some(ContextUse { used: 7, base: 1, window: Some(3), usable: Some(2) }),
+        ),
+        3 => Answer::Settings(vec![Setting {
+            key: "mode".into(),
+            value: Some(text),
+            origin: again.clone(),
+            about: again.clone(),
+            takes: again,
+            choices: Vec::new(),
+        }]),
+        4 => Answer::Doctor(vec![Finding { state: FindingState::Bad, what: text, next: Some(again) }]),
+        5 => Answer::ToEdit(text),
+        _ => Answer::Failed(text),
     }
 }
 

@@ -55,6 +55,7 @@ impl Pty {
             .env(SCENE, scene)
             .envs(state.map(|state| (STATE, state)))
             .env("TERM", "xterm-256color")
+            .env_remove("COLORFGBG")
             .env("LC_ALL", "C.UTF-8")
             .stdin(Stdio::from(open()))
             .stdout(Stdio::from(open()))
@@ -239,6 +240,36 @@ fn a_draft_survives_a_kill() {
     pty.ended();
     let mut pty = Pty::start_in("draft", 60, 16, Some(state.path()));
     pty.until_shown("half a thou");
+    pty.keys("\x03\x03");
+    assert!(pty.ended().success());
+    pty.assert_restored();
+}
+
+/// Says what is behind the text, and that no other answer follows.
+const LIGHT: &str = "\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?62;22c";
+
+#[test]
+fn a_theme_follows_what_the_terminal_says_is_behind_the_text() {
+    let mut pty = Pty::start("auto", 60, 16);
+    pty.until("the question", |seen| contains(&seen.raw, b"\x1b]11;?"));
+    pty.keys(&format!("ea{LIGHT}rly"));
+    pty.until_shown("? for help");
+    // Enter in the middle of what was typed is none; the rest is in the editor, and nothing of the answer.
+    pty.until_shown("› early");
+    pty.until("the colours of the light theme", |seen| contains(&seen.raw, b"38;2;11;110;127m"));
+    pty.keys("\x03\x03");
+    assert!(pty.ended().success());
+    pty.assert_restored();
+}
+
+#[test]
+fn an_answer_that_comes_too_late_is_no_text() {
+    let mut pty = Pty::start("auto", 60, 16);
+    // Nobody answers: it is not waited for.
+    pty.until_shown("? for help");
+    pty.keys(LIGHT);
+    pty.keys("words");
+    pty.until_shown("› words");
     pty.keys("\x03\x03");
     assert!(pty.ended().success());
     pty.assert_restored();

@@ -28,6 +28,9 @@ async fn the_face_of_a_scene() {
     };
     let mut options = TuiOptions::new(OpenSession::default());
     options.reflow = Reflow::Cuts;
+    if scene == "auto" {
+        options.theme = ("auto".to_owned(), rein_tui::theme::builtin("dark").unwrap());
+    }
     options.state_directory = std::env::var_os(STATE).map(Into::into);
     let bomb = async {
         service.wait_for_calls(Operation::Prompt, 1).await;

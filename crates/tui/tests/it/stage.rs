@@ -1,5 +1,6 @@
 //! A face without a terminal: the model, a scripted service and an emulator.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -8,8 +9,8 @@ use rein_protocol::{EventStream, OpenSession, Service, SessionFilter, Timestamp}
 use rein_testkit::FakeService;
 use rein_tui::model::{Effect, Message, Model};
 use rein_tui::screen::{Frame, Reflow, Screen, Size};
-use rein_tui::view;
-use rein_tui::{Ink, Letters, Palette};
+use rein_tui::{Host, Ink, Letters, Palette};
+use rein_tui::{calls, view};
 
 /// How long something that must happen is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -20,6 +21,7 @@ pub struct Stage {
     pub service: FakeService,
     pub model: Model,
     pub effects: Vec<Effect>,
+    pub host: Option<Arc<dyn Host>>,
     screen: Screen,
     emulator: vt100::Parser,
     events: Option<EventStream>,
@@ -38,6 +40,7 @@ impl Stage {
             service,
             model: Model::new(size),
             effects: Vec::new(),
+            host: None,
             screen: Screen::new(size, PALETTE, Reflow::Cuts),
             emulator: vt100::Parser::new(rows, columns, 10_000),
             events: None,
@@ -103,6 +106,14 @@ impl Stage {
             (Effect::FetchTranscript, Some(session)) => {
                 Some(Message::Transcript(Box::new(self.service.get(&session).await.unwrap())))
             }
+            (Effect::Request(request), session) => {
+                let answer = calls::answer(&self.service, self.host.clone(), session, request).await;
+                Some(Message::Answered(Box::new(answer)))
+            }
+            (Effect::Resume, Some(session)) => {
+                self.service.resume(&session).await.unwrap();
+                None
+            }
             (Effect::Interrupt, Some(session)) => {
                 self.service.interrupt(&session).await.unwrap();
                 None
@@ -121,6 +132,7 @@ impl Stage {
             let now = self.now;
             let effects = self.model.update(now, message);
             for effect in effects {
+                self.effects.push(effect.clone());
                 Box::pin(self.perform(effect)).await;
             }
         }
@@ -128,6 +140,7 @@ impl Stage {
 
     fn draw(&mut self) {
         let committed = self.model.take_committed();
+        self.screen.set_theme(self.model.theme());
         let bytes = self.screen.draw(&committed, &view::frame(&self.model));
         self.emulator.process(bytes.as_bytes());
     }
@@ -148,6 +161,11 @@ impl Stage {
     pub async fn until_idle(&mut self) {
         let session = self.model.session().cloned().expect("a session is open");
         self.service.wait_for_idle(&session).await;
+        self.catch_up().await;
+    }
+
+    /// Takes the events that are there.
+    pub async fn catch_up(&mut self) {
         let events = self.events.as_mut().expect("a session is open");
         let mut waiting = Vec::new();
         while let Some(Some(event)) = futures_util::FutureExt::now_or_never(events.next()) {
@@ -164,6 +182,11 @@ impl Stage {
         let shown = contents.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
         // A new version is not another look.
         shown.replace(env!("CARGO_PKG_VERSION"), "VERSION")
+    }
+
+    /// The foreground of a cell, as it was painted.
+    pub fn colour_at(&self, row: u16, column: u16) -> vt100::Color {
+        self.emulator.screen().cell(row, column).expect("a cell").fgcolor()
     }
 
     pub fn frame(&self) -> Frame {
