@@ -23,7 +23,7 @@ fn reads(count: usize) -> Vec<Turn> {
 }
 
 fn project() -> Project {
-    (0..5).fold(Project::new(), |project, index| project.file(&format!("f{index}"), "x"))
+    (0..5).fold(Project::new(), |project, index| project.file(format!("f{index}"), "x"))
 }
 
 #[test]

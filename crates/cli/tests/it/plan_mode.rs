@@ -1,9 +1,9 @@
 //! Plan mode and the check at the end, without a screen.
 
-use rein_testkit::{Project, Turn};
+use rein_testkit::{ModelServer, Project, RecordedRequest, Script, Turn};
 use serde_json::json;
 
-use crate::{asking, server};
+use crate::{asking, rein, server};
 
 fn write() -> Turn {
     Turn::call("write", json!({"path": "a.txt", "content": "x\n"}))
@@ -72,4 +72,35 @@ fn a_project_cannot_have_a_check_run() {
     output.assert_success();
     assert!(output.stderr.contains("it could run a program of its own after every turn"), "{output}");
     assert!(!project.exists("ran"));
+}
+
+/// The model asks for the same write until it was told how that ended, and is done after that.
+fn writes_once(request: &RecordedRequest) -> Turn {
+    match request.tool_results().is_empty() {
+        true => write(),
+        false => Turn::text("Done."),
+    }
+}
+
+#[test]
+fn killed_at_any_moment_the_work_is_proved_before_it_ends() {
+    let settings = ["verify.command=echo checked >> log", "verify.mode=enforcing"];
+    let run = |project: &Project, server: &ModelServer| {
+        let run = asking(project, server).args(["-p", "--mode", "free"]);
+        settings.iter().fold(run, |run, setting| run.args(["--config", setting]))
+    };
+    let mut killed = 0;
+    for moment in 5..20 {
+        let project = Project::new();
+        let server = ModelServer::start_blocking(Script::reply_with(writes_once));
+        let first = run(&project, &server).arg("go").env("REIN_TEST_ABORT_AFTER", moment.to_string()).run();
+        if first.signal.is_some() {
+            killed += 1;
+            run(&project, &server).args(["--continue"]).run().assert_success();
+        }
+        assert!(project.read("log").lines().all(|line| line == "checked"), "killed after {moment} entries");
+        let shown = rein(&project).args(["stats", "--json", "--by", "tool"]).run();
+        assert!(shown.assert_success().stdout.contains("\"write\""), "{shown}");
+    }
+    assert!(killed > 5, "{killed}");
 }

@@ -38,6 +38,15 @@ fn nothing_set_is_the_defaults() {
     assert_snapshot!(fixture.load().show(ShowOrigin::Yes), @r#"
     mode = "tight"  # default
     max_steps = 125  # default
+    budget.cost = 0.0  # default
+    budget.tokens = 0  # default
+    budget.time = 0  # default
+    budget.unknown_cost = "refuse"  # default
+    budget.day.cost = 0.0  # default
+    budget.day.tokens = 0  # default
+    verify.mode = "advisory"  # default
+    verify.attempts = 3  # default
+    verify.timeout_s = 120  # default
     bash.timeout = 120  # default
     bash.background_after = 60  # default
     bash.most_jobs = 16  # default
@@ -70,6 +79,7 @@ fn nothing_set_is_the_defaults() {
     vim = false  # default
     status_line = ["mode", "model", "effort", "directory", "branch", "context", "cost", "cache", "jobs", "queue", "help"]  # default
     # model is not set
+    # verify.command is not set
     # shell is not set
     # network.proxy is not set
     # web.search.backend is not set
@@ -86,6 +96,16 @@ fn every_single_value_without_a_made_up_name_has_a_variable() {
         ("REIN_MODEL", "openai/gpt-5"),
         ("REIN_MODE", "plan"),
         ("REIN_MAX_STEPS", "1"),
+        ("REIN_BUDGET_COST", "1.5"),
+        ("REIN_BUDGET_TOKENS", "13"),
+        ("REIN_BUDGET_TIME", "14"),
+        ("REIN_BUDGET_UNKNOWN_COST", "accept"),
+        ("REIN_BUDGET_DAY_COST", "2"),
+        ("REIN_BUDGET_DAY_TOKENS", "15"),
+        ("REIN_VERIFY_COMMAND", "make check"),
+        ("REIN_VERIFY_MODE", "enforcing"),
+        ("REIN_VERIFY_ATTEMPTS", "2"),
+        ("REIN_VERIFY_TIMEOUT_S", "16"),
         ("REIN_SHELL", "/bin/dash"),
         ("REIN_BASH_TIMEOUT", "2"),
         ("REIN_BASH_BACKGROUND_AFTER", "0"),
@@ -135,6 +155,16 @@ fn every_single_value_without_a_made_up_name_has_a_variable() {
     model = "openai/gpt-5"  # $REIN_MODEL
     mode = "plan"  # $REIN_MODE
     max_steps = 1  # $REIN_MAX_STEPS
+    budget.cost = 1.5  # $REIN_BUDGET_COST
+    budget.tokens = 13  # $REIN_BUDGET_TOKENS
+    budget.time = 14  # $REIN_BUDGET_TIME
+    budget.unknown_cost = "accept"  # $REIN_BUDGET_UNKNOWN_COST
+    budget.day.cost = 2.0  # $REIN_BUDGET_DAY_COST
+    budget.day.tokens = 15  # $REIN_BUDGET_DAY_TOKENS
+    verify.command = "make check"  # $REIN_VERIFY_COMMAND
+    verify.mode = "enforcing"  # $REIN_VERIFY_MODE
+    verify.attempts = 2  # $REIN_VERIFY_ATTEMPTS
+    verify.timeout_s = 16  # $REIN_VERIFY_TIMEOUT_S
     shell = "/bin/dash"  # $REIN_SHELL
     bash.timeout = 2  # $REIN_BASH_TIMEOUT
     bash.background_after = 0  # $REIN_BASH_BACKGROUND_AFTER

@@ -214,7 +214,7 @@ async fn a_plan_and_what_was_withheld_survive_a_compaction() {
         .turn(Turn::text("the same plan"))
         .turn(Turn::text("done"));
     let project = ["b", "c", "d", "e"].into_iter().fold(Project::new(), |project, name| {
-        project.file(name, &format!("{name} of a long file\n").repeat(1_500))
+        project.file(name, format!("{name} of a long file\n").repeat(1_500))
     });
     let stage = Stage::with(project, script, planning()).await;
     let mut run = stage.start("plan it").await;

@@ -101,11 +101,11 @@ async fn the_check_is_judged_like_any_command() {
     let stage = Stage::with(project, script(), allowed).await;
     assert_eq!(stage.run("go").await.stop.unwrap().0, StopReason::EndTurn);
     assert!(stage.project.exists("checked"));
-    let intents = stage.entries().await.into_iter().filter_map(|entry| match entry.body {
+    let mut intents = stage.entries().await.into_iter().filter_map(|entry| match entry.body {
         EntryBody::CallStarted { intent, .. } => Some(intent),
         _ => None,
     });
-    let check = intents.last().unwrap();
+    let check = intents.next_back().unwrap();
     assert!(matches!(&check.effects[..], [Effect::Execute { command, .. }] if command == "make check"));
 }
 
