@@ -134,7 +134,14 @@ fn said(turn: &TurnId, text: String) -> EntryBody {
 
 fn ended(turn: &TurnId, step: u32, finish: Finish) -> EntryBody {
     let usage = Usage { input: 100, output: 10, ..Usage::default() };
-    EntryBody::StepEnded { turn: turn.clone(), step, finish, usage: Some(usage), cost: Cost::Unknown, cache: None }
+    EntryBody::StepEnded {
+        turn: turn.clone(),
+        step,
+        finish,
+        usage: Some(usage),
+        cost: Cost::Unknown,
+        cache: None,
+    }
 }
 
 #[cfg(test)]

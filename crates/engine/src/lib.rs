@@ -36,8 +36,8 @@ mod small;
 mod step;
 mod turn;
 
-pub use context::rehearse::{Rehearsal, rehearse};
 pub use confinement::{Commands, JailSettings};
+pub use context::rehearse::{Rehearsal, rehearse};
 pub use options::{CompactionSettings, EngineOptions, EngineSettings};
 pub use paths::FileSystemPaths;
 pub use prompt::{PromptPart, PromptSection};

@@ -50,7 +50,9 @@ fn the_prompt_of_a_family_is_shown_for_its_models() {
     let shown = |model: &str| rein(&project).args(["prompt", "show", "--model", model]).run();
     let common = rein(&project).args(["prompt", "show"]).run().stdout;
     let head = |text: &str| text.split("<env>").next().unwrap().trim_end().to_owned();
-    for (model, word) in [("openai/gpt-5", "Keep going until the whole task"), ("anthropic/claude-opus-4", "smallest change")] {
+    for (model, word) in
+        [("openai/gpt-5", "Keep going until the whole task"), ("anthropic/claude-opus-4", "smallest change")]
+    {
         let output = shown(model);
         output.assert_success();
         assert!(output.stdout.starts_with(&head(&common)) && output.stdout.contains(word), "{output}");
@@ -70,7 +72,8 @@ fn of_a_session_the_conversation_is_listed_too() {
     let session = output.json_lines()[0]["session"].as_str().unwrap().to_owned();
     let listed = rein(&project).server(&server).args(["context", "show", &session]).run();
     listed.assert_success();
-    for part in ["webfetch (", "user (1 message", "answers (1 answer", "results of read (1 result)", "in all"] {
+    for part in ["webfetch (", "user (1 message", "answers (1 answer", "results of read (1 result)", "in all"]
+    {
         assert!(listed.stdout.contains(part), "{part}: {listed}");
     }
     let json = rein(&project).server(&server).args(["context", "show", &session, "--json"]).run();
@@ -81,7 +84,12 @@ fn of_a_session_the_conversation_is_listed_too() {
 #[test]
 fn a_session_is_handed_over_to_a_new_one() {
     let project = Project::new();
-    let server = server([Turn::text("a red door"), Turn::error(500, "down"), Turn::error(500, "down"), Turn::text("on it")]);
+    let server = server([
+        Turn::text("a red door"),
+        Turn::error(500, "down"),
+        Turn::error(500, "down"),
+        Turn::text("on it"),
+    ]);
     let output = asking(&project, &server).args(["-p", "paint the door", "--output", "json"]).run();
     let session = output.json_lines()[0]["session"].as_str().unwrap().to_owned();
     let made = rein(&project).server(&server).args(["sessions", "handoff", &session, "the", "colour"]).run();

@@ -120,7 +120,7 @@ fn wrong_values_say_what_is_wanted() {
         ),
         (
             "model = '\\e[2J'\n\"\\u001b[2J\" = 1",
-            "1:9: `model` must be written `provider/model`, for example `openai/gpt-5`, but it is `\\e[2J`\n/home/config/config.toml:2:1: unknown key `\"\\u001B[2J\"`; there are `model`, `mode`, `max_steps`, `shell`, `bash`, `sandbox`, `network`, `retry`, `store`, `web`, `provider`, `roles` and `permission`",
+            "1:9: `model` must be written `provider/model`, for example `openai/gpt-5`, but it is `\\e[2J`\n/home/config/config.toml:2:1: unknown key `\"\\u001B[2J\"`; there are `model`, `mode`, `max_steps`, `shell`, `bash`, `sandbox`, `network`, `retry`, `store`, `web`, `compaction`, `titles`, `provider`, `roles` and `permission`",
         ),
     ] {
         assert_eq!(

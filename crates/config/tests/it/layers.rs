@@ -104,6 +104,11 @@ fn every_single_value_without_a_made_up_name_has_a_variable() {
         ("REIN_RETRY_ATTEMPTS", "5"),
         ("REIN_RETRY_BASE_DELAY_MS", "6"),
         ("REIN_STORE_DURABILITY", "every"),
+        ("REIN_COMPACTION_MODEL", "small"),
+        ("REIN_COMPACTION_THRESHOLD", "80"),
+        ("REIN_COMPACTION_IDLE", "13"),
+        ("REIN_COMPACTION_PROMOTE", "true"),
+        ("REIN_TITLES", "false"),
         // Not ours, and not said to be wrong.
         ("REIN_HOME", "/elsewhere"),
         ("REIN_PERMISSION_BASH", "allow"),
@@ -152,6 +157,11 @@ fn every_single_value_without_a_made_up_name_has_a_variable() {
     web.search.backend = "searxng"  # $REIN_WEB_SEARCH_BACKEND
     web.search.endpoint = "http://localhost:8888"  # $REIN_WEB_SEARCH_ENDPOINT
     web.search.key_env = "SEARCH_KEY"  # $REIN_WEB_SEARCH_KEY_ENV
+    compaction.model = "small"  # $REIN_COMPACTION_MODEL
+    compaction.threshold = 80  # $REIN_COMPACTION_THRESHOLD
+    compaction.idle = 13  # $REIN_COMPACTION_IDLE
+    compaction.promote = true  # $REIN_COMPACTION_PROMOTE
+    titles = false  # $REIN_TITLES
     "#);
 }
 

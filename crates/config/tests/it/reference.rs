@@ -46,6 +46,7 @@ fn the_schema_is_stable_describes_everything_and_refuses_unknown_keys() {
             ".store",
             ".web",
             ".web.search",
+            ".compaction",
             ".provider.*",
             ".provider.*.oauth",
             ".provider.*.models.*",

@@ -114,8 +114,14 @@ pub fn every_body(session: &SessionId) -> Vec<EntryBody> {
     let part = |body| EntryBody::Part { turn: turn.clone(), part: PartId::new(), body };
     let json = ToolInput::Json { value: json!({"z": 1.5, "a": [null, true, "\u{7f}"], "n": i64::MAX}) };
     let malformed = ToolInput::Malformed { text: "{\"a\":".into(), error: "cut".into() };
-    let step_ended =
-        |finish, usage, cost| EntryBody::StepEnded { turn: turn.clone(), step: 1, finish, usage, cost, cache: None };
+    let step_ended = |finish, usage, cost| EntryBody::StepEnded {
+        turn: turn.clone(),
+        step: 1,
+        finish,
+        usage,
+        cost,
+        cache: None,
+    };
     let usage =
         Usage { input: 1, output: 2, reasoning: 1, cache_read: 3, cache_write: 4, cache_write_hour: 0 };
     vec![

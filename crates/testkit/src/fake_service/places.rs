@@ -81,7 +81,12 @@ impl State {
 
     pub(super) fn rename(&mut self, session: &SessionId, title: String) -> Result<(), ServiceError> {
         self.called(FaceCall::Rename { session: session.clone(), title: title.clone() })?;
-        self.open_session(session)?.append(EntryBody::Titled { title, by: Titler::Person, usage: None, cost: None });
+        self.open_session(session)?.append(EntryBody::Titled {
+            title,
+            by: Titler::Person,
+            usage: None,
+            cost: None,
+        });
         Ok(())
     }
 
