@@ -4,6 +4,8 @@
 //! of a running session or the entries of a stored one ends in the same value,
 //! but for parts that are still open.
 
+mod liveness;
+
 use std::collections::HashMap;
 
 use crate::ask::Ask;
@@ -16,6 +18,7 @@ use crate::intent::{Intent, Mode};
 use crate::job::JobInfo;
 use crate::message::{AssistantPart, Content, ModelRef, ToolCall};
 use crate::usage::{Cost, Usage};
+pub use liveness::Liveness;
 
 /// A session, folded.
 #[derive(Debug, Clone, PartialEq)]
@@ -488,15 +491,6 @@ impl CallItem {
             ended: None,
         }
     }
-}
-
-/// Whether a turn without an end is under way or was cut off.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Liveness {
-    /// Some process works on it.
-    Running,
-    /// No process does.
-    Dead,
 }
 
 #[cfg(test)]

@@ -133,6 +133,11 @@ fn every_single_value_without_a_made_up_name_has_a_variable() {
         ("REIN_OTLP_ENDPOINT", "http://localhost:4318"),
         ("REIN_THEME", "dark"),
         ("REIN_VIM", "true"),
+        ("REIN_COMPACTION_MODEL", "small"),
+        ("REIN_COMPACTION_THRESHOLD", "80"),
+        ("REIN_COMPACTION_IDLE", "13"),
+        ("REIN_COMPACTION_PROMOTE", "true"),
+        ("REIN_TITLES", "false"),
         // Not ours, and not said to be wrong.
         ("REIN_HOME", "/elsewhere"),
         ("REIN_PERMISSION_BASH", "allow"),
@@ -195,6 +200,11 @@ fn every_single_value_without_a_made_up_name_has_a_variable() {
     theme = "dark"  # $REIN_THEME
     vim = true  # $REIN_VIM
     status_line = ["mode", "model", "effort", "directory", "branch", "context", "cost", "cache", "jobs", "queue", "help"]  # default
+    compaction.model = "small"  # $REIN_COMPACTION_MODEL
+    compaction.threshold = 80  # $REIN_COMPACTION_THRESHOLD
+    compaction.idle = 13  # $REIN_COMPACTION_IDLE
+    compaction.promote = true  # $REIN_COMPACTION_PROMOTE
+    titles = false  # $REIN_TITLES
     "#);
 }
 

@@ -51,6 +51,7 @@ fn the_schema_is_stable_describes_everything_and_refuses_unknown_keys() {
             ".web.search",
             ".log",
             ".otlp",
+            ".compaction",
             ".provider.*",
             ".provider.*.oauth",
             ".provider.*.models.*",
