@@ -5,6 +5,7 @@
 //! any model that can be used; only a run needs one.
 
 mod confinement;
+mod keyring;
 mod keys;
 mod models;
 mod places;
@@ -251,10 +252,10 @@ impl Setup {
 
     /// What `rein auth` works with.
     pub fn desk(&self) -> Result<Desk, CommandError> {
-        let vault = keys::vault(&self.places);
+        let (vault, keyring) = (keys::vault(&self.places), keyring::find(&self.places));
         let keychain = keys::open(&self.places).map_err(|error| CommandError::failure(error.to_string()))?;
         let models = self.models(self.catalog()?)?.with_keychain(keychain);
-        Ok(Desk { models, http: self.client()?, vault })
+        Ok(Desk { models, http: self.client()?, vault, keyring })
     }
 
     fn client_options(&self) -> ClientOptions {
@@ -465,7 +466,7 @@ fn seconds(count: u32) -> Duration {
 }
 
 /// Says something on standard error that does not stop the work.
-fn warn(text: &str) {
+pub fn warn(text: &str) {
     let mut stderr = io::stderr();
     let ink = Target::of(&stderr).ink();
     let text = neutralise(text).replace('\n', "\n  ");

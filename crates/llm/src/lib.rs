@@ -49,7 +49,7 @@ pub use catalog::{
 pub use dialect::Dialect;
 pub use discovery::LocalServer;
 pub use endpoint::Endpoint;
-pub use error::{ErrorKind, ModelError, classify};
+pub use error::{ErrorKind, ModelError, NextKey, classify};
 pub use event::ModelEvent;
 pub use fallback::{FallbackChain, Switch};
 pub use listing::{ListedModel, ListedProvider, Usability};

@@ -22,6 +22,7 @@ use crate::retry::Patience;
 use crate::role::Roles;
 use crate::stream::ModelStream;
 use crate::window::{self, LocalWindow};
+use crate::wire::Wire;
 
 /// How much of an error's body is read.
 const LONGEST_ERROR: usize = 64 * 1024;
@@ -178,8 +179,16 @@ impl Models {
                     if left > 0
                         && is_about_the_key(error.kind)
                         && self.turned_away(provider, &endpoint, &error) == Another::Left => {}
-                done => return done,
+                done => return done.map(|stream| stream.with_key(self.clone(), endpoint)),
             }
+        }
+    }
+
+    /// The same as [`turned_away`](Self::turned_away), in the middle of an answer.
+    pub(crate) fn turned_away_by(&self, used: &Endpoint, error: &ModelError) -> Another {
+        match self.catalog.provider(&used.provider) {
+            Some(provider) => self.turned_away(provider, used, error),
+            None => Another::None,
         }
     }
 
@@ -259,16 +268,22 @@ impl Models {
         discovery::local(&self.http, &candidates, self.options.discovery_timeout).await
     }
 
-    /// Whether a model is asked at a port of this machine where a server of models usually listens.
+    /// Whether a model may have a window of its own where it runs, which its server can be asked for: on this machine
+    /// or in a private network, at a port where a server of models usually listens or at an address of the settings
+    /// that do not say how much fits. An address in a variable with an unusual port is more likely a way to elsewhere.
     #[must_use]
-    pub fn is_on_this_machine(&self, model: &ModelRef) -> bool {
+    pub fn has_own_window(&self, model: &ModelRef) -> bool {
         let Some(provider) = self.catalog.provider(&model.provider) else { return false };
-        let (base_url, _) = self.address(provider);
+        let (base_url, source) = self.address(provider);
         let host = base_url.split_once("://").map_or(base_url.as_str(), |(_, rest)| rest);
         let host = host.split('/').next().unwrap_or_default();
         let port = host.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
         let usual = |known: &Provider| known.local_port.is_some() && known.local_port == port;
-        Reach::of(&base_url) == Reach::Loopback && self.catalog.providers().iter().any(usual)
+        let unsaid = provider.model(&model.model).is_none_or(|info| info.context.is_none());
+        let speaks =
+            matches!(self.endpoint(provider, &model.model).wire, Wire::OpenAiChat | Wire::OpenAiResponses);
+        let asked = source == AddressSource::Catalog && unsaid && speaks;
+        Reach::of(&base_url) != Reach::Public && (asked || self.catalog.providers().iter().any(usual))
     }
 
     /// Asks a server on this machine or in a private network how much really fits into a model; from then on

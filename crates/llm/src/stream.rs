@@ -5,10 +5,13 @@ use std::time::Duration;
 
 use rein_http::{HttpError, Response};
 
+use crate::auth::{Another, is_about_the_key};
 use crate::dialect::Stage;
-use crate::error::{Advice, ModelError};
+use crate::endpoint::Endpoint;
+use crate::error::{Advice, ModelError, NextKey};
 use crate::event::{ModelEvent, condense};
 use crate::guard::{Guard, Heard};
+use crate::models::Models;
 use crate::scrub::Scrubber;
 use crate::wire::{AnswerDecoder, Wire};
 
@@ -24,6 +27,13 @@ pub struct ModelStream {
     guard: Guard,
     pending: Option<ModelError>,
     stage: Option<Stage>,
+    asked_as: Option<AskedAs>,
+}
+
+/// Who asked, to be told what the provider thinks of them.
+struct AskedAs {
+    models: Models,
+    endpoint: Endpoint,
 }
 
 impl fmt::Debug for ModelStream {
@@ -41,12 +51,27 @@ impl ModelStream {
         guard: Guard,
     ) -> Self {
         let decoder = AnswerDecoder::new(wire);
-        Self { response: Some(response), decoder, scrubber, advice, guard, pending: None, stage: None }
+        Self {
+            response: Some(response),
+            decoder,
+            scrubber,
+            advice,
+            guard,
+            pending: None,
+            stage: None,
+            asked_as: None,
+        }
     }
 
     /// With a stage that finds calls in text.
     pub(crate) fn with_stage(mut self, stage: Option<Stage>) -> Self {
         self.stage = stage;
+        self
+    }
+
+    /// With who asked: a key that is turned away in the middle of an answer makes room for the next, too.
+    pub(crate) fn with_key(mut self, models: Models, endpoint: Endpoint) -> Self {
+        self.asked_as = Some(AskedAs { models, endpoint });
         self
     }
 
@@ -92,7 +117,7 @@ impl ModelStream {
                 if let Some(stage) = &mut self.stage {
                     stage.fail(&mut events);
                 }
-                let error = self.guard.judge(self.advice.add_to(error));
+                let error = self.turned_away(self.guard.judge(self.advice.add_to(error)));
                 self.pending = Some(self.scrubber.clean_error(error));
             }
             if let Some(error) = self.guard.overflow(&mut events) {
@@ -102,6 +127,16 @@ impl ModelStream {
                 return Ok(Some(condense(events)));
             }
         }
+    }
+
+    /// The error, with whether another key takes over.
+    fn turned_away(&self, error: ModelError) -> ModelError {
+        let Some(AskedAs { models, endpoint }) = self.asked_as.as_ref() else { return error };
+        if !is_about_the_key(error.kind) || models.turned_away_by(endpoint, &error) == Another::None {
+            return error;
+        }
+        let error = ModelError { retry_after: Some(Duration::ZERO), next: NextKey::Another, ..error };
+        error.with_hint("the next key is used")
     }
 
     fn staged(&mut self, events: Vec<ModelEvent>) -> Vec<ModelEvent> {

@@ -8,6 +8,7 @@ mod dialect;
 mod discovery;
 mod fuzz;
 mod google;
+mod kept;
 mod keys;
 mod login;
 mod matrix;
