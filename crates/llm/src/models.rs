@@ -351,6 +351,10 @@ impl Models {
             .unwrap_or_default()
     }
 
+    pub(crate) fn options(&self) -> &ModelsOptions {
+        &self.options
+    }
+
     pub(crate) fn http(&self) -> &Client {
         &self.http
     }
@@ -388,7 +392,8 @@ fn missing_key(provider: &Provider) -> ModelError {
         AccessScheme::Aws(_) => Some("AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY".to_owned()),
         AccessScheme::Bearer | AccessScheme::Header(_) => None,
     };
-    let names: Vec<String> = provider.key_env.iter().chain(&access.token_env).cloned().chain(pair).collect();
+    let named = provider.key_env.iter().chain(&access.token_env).chain(&access.account_file_env);
+    let names: Vec<String> = named.cloned().chain(pair).collect();
     let names = names.join(" or ");
     let page = provider
         .account_page

@@ -91,7 +91,9 @@ fn way<'a>(provider: &'a Provider, arguments: &LoginArguments) -> Result<Way<'a>
         (Some(oauth), true, _) => Ok(Way::Browser(oauth)),
         (Some(oauth), _, true) => Ok(Way::Device(oauth)),
         (None, true, _) | (None, _, true) => Err(none()),
-        (Some(oauth), false, false) if !arguments.key_from_stdin && !arguments.token => {
+        (Some(oauth), false, false)
+            if !oauth.client_id.is_empty() && !arguments.key_from_stdin && !arguments.token =>
+        {
             Ok(if oauth.device_url.is_some() { Way::Device(oauth) } else { Way::Browser(oauth) })
         }
         (_, false, false) => Ok(Way::Input),

@@ -16,6 +16,7 @@ use crate::catalog::{AccessScheme, Provider};
 use crate::endpoint::Endpoint;
 use crate::error::{ErrorKind, ModelError};
 use crate::models::Models;
+use crate::retry::Patience;
 use crate::sending::{AwsKeys, Credential};
 
 /// A secret that could be sent.
@@ -33,6 +34,7 @@ pub(crate) enum Material {
     Command(String),
     Login(Login),
     Kept(Kept),
+    AccountFile(String),
     Aws(AwsKeys),
 }
 
@@ -72,6 +74,10 @@ impl Models {
         provider: &Provider,
         cancel: &CancellationToken,
     ) -> Result<(), ModelError> {
+        if self.options().patience == Patience::Replayed {
+            // What is played back looks at no key: no command runs for it, and nobody is asked for a token.
+            return Ok(());
+        }
         let mut failure = None;
         for candidate in self.candidates(provider) {
             match self.fetch(provider, &candidate, cancel).await {
@@ -110,7 +116,9 @@ impl Models {
         let left = self.candidates(provider).iter().any(|candidate| {
             match (self.ready(provider, candidate), &candidate.material) {
                 (Some(credential), _) => !self.is_rejected(provider, &credential),
-                (None, Material::Command(command)) => !self.keychain.has_failed(command),
+                (None, Material::Command(source) | Material::AccountFile(source)) => {
+                    !self.keychain.has_failed(source)
+                }
                 (None, Material::Kept(kept)) => !self.keychain.has_failed(&kept.name),
                 (None, _) => true,
             }
@@ -189,6 +197,14 @@ impl Models {
             }
         }
         // Another account is another bill: it does not step in for a key.
+        let named = |name: &String| Some((name.clone(), self.variable(name)?));
+        let file = provider.access.account_file_env.iter().find_map(named);
+        if let (true, Some((name, file))) = (found.is_empty(), file) {
+            found.push(Candidate {
+                source: KeySource::Variable(name),
+                material: Material::AccountFile(file),
+            });
+        }
         if found.is_empty()
             && matches!(provider.access.scheme, AccessScheme::Aws(_))
             && let Some(keys) = self.aws_keys()
@@ -207,6 +223,11 @@ impl Models {
             Material::Login(login) => {
                 let over = login.expires.is_some_and(|end| end <= Timestamp::now());
                 (!over).then(|| Credential::Token(login.access_token.clone()))
+            }
+            Material::AccountFile(file) => {
+                let login = self.keychain.minted(file)?;
+                let over = login.expires.is_some_and(|end| end <= Timestamp::now());
+                (!over).then_some(Credential::Token(login.access_token))
             }
             Material::Kept(kept) => {
                 let text = self.keychain.recalled(&kept.name)?;
@@ -234,6 +255,11 @@ impl Models {
             Material::Command(command) => Ok(self.keychain.run(command, cancel).await?),
             Material::Login(login) if is_due(login.expires) => {
                 self.renewed(provider, login.expires, cancel).await
+            }
+            Material::AccountFile(file) => {
+                let scope = &provider.access.account_scope;
+                let minted = self.keychain.mint(self.http(), file, scope, cancel).await;
+                Ok(minted.inspect_err(|_| self.keychain.note_failed(file))?)
             }
             Material::Kept(kept) => {
                 match kept.kind {

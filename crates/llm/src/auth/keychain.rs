@@ -12,7 +12,7 @@ use secrecy::{ExposeSecret, SecretString};
 use super::AuthError;
 use super::command::{SecretCommand, secret_in};
 use super::keyring::Keyring;
-use super::vault::{StoredCredential, StoredSecret, Vault};
+use super::vault::{Login, StoredCredential, StoredSecret, Vault};
 use crate::error::{ErrorKind, ModelError};
 
 /// How long a key without credit is left alone, if the provider does not say.
@@ -33,6 +33,8 @@ struct Shared {
     printed: Mutex<HashMap<String, SecretString>>,
     /// What a keyring holds, by its name there.
     recalled: Mutex<HashMap<String, SecretString>>,
+    /// Tokens for accounts that files describe.
+    minted: Mutex<HashMap<String, Login>>,
     rejected: Mutex<Vec<Rejection>>,
     /// Commands and names in a keyring that brought nothing new.
     failed: Mutex<HashSet<String>>,
@@ -117,6 +119,14 @@ impl Keychain {
 
     pub(super) fn recalled(&self, name: &str) -> Option<SecretString> {
         lock(&self.shared.recalled).get(name).cloned()
+    }
+
+    pub(super) fn minted(&self, file: &str) -> Option<Login> {
+        lock(&self.shared.minted).get(file).cloned()
+    }
+
+    pub(super) fn note_minted(&self, file: &str, login: Login) {
+        lock(&self.shared.minted).insert(file.to_owned(), login);
     }
 
     pub(super) fn note_recalled(&self, name: &str, secret: SecretString) {

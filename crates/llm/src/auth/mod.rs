@@ -10,8 +10,9 @@
 //!
 //! Layout: [`source`] names where a secret comes from; `candidates` lists and
 //! chooses them; `keychain` is what the process knows; [`vault`], [`file`] and
-//! [`keyring`] are how secrets are kept; [`oauth`] are logins; `refresh` renews them.
+//! [`keyring`] are how secrets are kept; `account_file` gets tokens for an account; [`oauth`] are logins; `refresh` renews them.
 
+mod account_file;
 mod candidates;
 mod command;
 mod error;

@@ -118,8 +118,8 @@ impl Provider {
         if config.key.is_some() {
             self.key = config.key;
         }
-        if config.oauth.is_some() {
-            self.oauth = config.oauth;
+        if let Some(oauth) = config.oauth {
+            self.oauth = Some(oauth.or(self.oauth.take()));
         }
         if let Some(quirks) = config.quirks {
             self.quirks = quirks;

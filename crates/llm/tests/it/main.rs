@@ -1,6 +1,7 @@
 //! Models over real loopback sockets.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+mod accounts;
 mod anthropic;
 mod bedrock;
 mod choose;
