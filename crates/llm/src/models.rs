@@ -17,6 +17,7 @@ use crate::discovery::{self, LocalServer};
 use crate::endpoint::{AddressSource, Endpoint, missing_variable, wants_key};
 use crate::error::{ErrorKind, ModelError, classify};
 use crate::guard::Guard;
+use crate::opened::Begins;
 use crate::request::ModelRequest;
 use crate::retry::Patience;
 use crate::role::Roles;
@@ -233,7 +234,8 @@ impl Models {
         }
         let guard = Guard::new(self.options.longest_answer, idle_timeout, self.options.patience);
         let stream = ModelStream::new(endpoint.wire, response, scrubber, endpoint.advice.clone(), guard);
-        Ok(stream.with_stage(stage))
+        let begins = if endpoint.quirks.opened { Begins::Thinking } else { Begins::Answering };
+        Ok(stream.beginning(begins).with_stage(stage))
     }
 
     /// The models that a provider lists.

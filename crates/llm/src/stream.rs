@@ -12,6 +12,7 @@ use crate::error::{Advice, ModelError, NextKey};
 use crate::event::{ModelEvent, condense};
 use crate::guard::{Guard, Heard};
 use crate::models::Models;
+use crate::opened::{Begins, OpenedThinking};
 use crate::scrub::Scrubber;
 use crate::wire::{AnswerDecoder, Wire};
 
@@ -26,6 +27,7 @@ pub struct ModelStream {
     advice: Advice,
     guard: Guard,
     pending: Option<ModelError>,
+    opened: Option<OpenedThinking>,
     stage: Option<Stage>,
     asked_as: Option<AskedAs>,
 }
@@ -58,6 +60,7 @@ impl ModelStream {
             advice,
             guard,
             pending: None,
+            opened: None,
             stage: None,
             asked_as: None,
         }
@@ -66,6 +69,12 @@ impl ModelStream {
     /// With a stage that finds calls in text.
     pub(crate) fn with_stage(mut self, stage: Option<Stage>) -> Self {
         self.stage = stage;
+        self
+    }
+
+    /// An answer that begins so.
+    pub(crate) fn beginning(mut self, begins: Begins) -> Self {
+        self.opened = (begins == Begins::Thinking).then(OpenedThinking::default);
         self
     }
 
@@ -111,6 +120,7 @@ impl ModelStream {
             } else if let (true, Some(response)) = (self.decoder.settled(), &mut self.response) {
                 response.set_idle_timeout(TRIFLE_TIMEOUT);
             }
+            let events = self.closed(events, &result);
             let mut events = self.staged(events);
             if let Err(error) = result {
                 self.response = None;
@@ -137,6 +147,19 @@ impl ModelStream {
         }
         let error = ModelError { retry_after: Some(Duration::ZERO), next: NextKey::Another, ..error };
         error.with_hint("the next key is used")
+    }
+
+    /// With what came before the end of thinking told as that.
+    fn closed(&mut self, events: Vec<ModelEvent>, result: &Result<(), ModelError>) -> Vec<ModelEvent> {
+        let Some(opened) = &mut self.opened else { return events };
+        let mut told = Vec::with_capacity(events.len());
+        for event in events {
+            opened.push(event, &mut told);
+        }
+        if result.is_err() {
+            opened.fail(&mut told);
+        }
+        told
     }
 
     fn staged(&mut self, events: Vec<ModelEvent>) -> Vec<ModelEvent> {

@@ -10,6 +10,7 @@ mod agents;
 mod case;
 mod command_cases;
 mod deliberate;
+mod dialect_cases;
 mod error_cases;
 mod peers;
 mod permission;

@@ -4,13 +4,12 @@
 use serde_json::{Value, json};
 
 use super::case::{PeerCase, Verdict};
-use super::{command_cases, error_cases};
+use super::{command_cases, dialect_cases, error_cases};
 use crate::probe::{self, Failure};
 
 /// Areas whose subject is not built, with the operation that it will be.
-const LATER: [(&str, &str); 6] = [
+const LATER: [(&str, &str); 5] = [
     ("context-threshold", "context.overflow"),
-    ("dialect-parse", "dialect.parse"),
     ("edit-blocks", "edit blocks in text"),
     ("hashline-edit", "hashline.apply"),
     ("instruction-files", "instructions.discover"),
@@ -39,6 +38,7 @@ pub fn run(case: &PeerCase) -> Verdict {
         }
         ("truncate", _) => truncate(case),
         ("overflow-errors" | "retry-delay", _) => error_cases::run(case),
+        ("dialect-parse", _) => dialect_cases::run(case),
         ("glob-ignore" | "read-tool", _) => not_applicable("a tool with files, not a pure function"),
         _ => not_applicable("no rule for this kind of case"),
     }

@@ -131,7 +131,8 @@ fn read(file: &Path) -> Result<Account, AuthError> {
 
 /// The claim to be a service, signed.
 fn assertion(account: &Account, scope: &str, now: Timestamp) -> Result<SecretString, &'static str> {
-    let email = account.client_email.as_deref().ok_or("it does not say whose account it is (client_email)")?;
+    let email =
+        account.client_email.as_deref().ok_or("it does not say whose account it is (client_email)")?;
     let key = account.private_key.as_ref().ok_or("it holds no private_key")?;
     let key = key_pair(key.expose_secret()).ok_or("its private_key is no RSA key that can be read")?;
     let issued = now.0 / 1000;

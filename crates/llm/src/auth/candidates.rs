@@ -200,10 +200,8 @@ impl Models {
         let named = |name: &String| Some((name.clone(), self.variable(name)?));
         let file = provider.access.account_file_env.iter().find_map(named);
         if let (true, Some((name, file))) = (found.is_empty(), file) {
-            found.push(Candidate {
-                source: KeySource::Variable(name),
-                material: Material::AccountFile(file),
-            });
+            found
+                .push(Candidate { source: KeySource::Variable(name), material: Material::AccountFile(file) });
         }
         if found.is_empty()
             && matches!(provider.access.scheme, AccessScheme::Aws(_))

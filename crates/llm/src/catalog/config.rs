@@ -154,6 +154,7 @@ impl Provider {
                 known.images = model.images.or(known.images);
                 known.dialect = model.dialect.or(known.dialect);
                 known.teach = model.teach.or(known.teach);
+                known.opened = model.opened.or(known.opened);
             }
             None => self.models.push(model),
         }

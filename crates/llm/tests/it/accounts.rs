@@ -13,7 +13,8 @@ use rein_llm::{
 use crate::login::answers;
 use crate::server::models;
 
-const PERSON: &str = r#"{"type": "authorized_user", "client_id": "c", "client_secret": "s", "refresh_token": "r"#;
+const PERSON: &str =
+    r#"{"type": "authorized_user", "client_id": "c", "client_secret": "s", "refresh_token": "r"#;
 
 fn vertex(base_url: &str, file: &str) -> Models {
     let config = ProviderConfig {
@@ -32,7 +33,8 @@ async fn ask(models: &Models, model: &str) -> Result<(), rein_llm::ModelError> {
 
 #[tokio::test]
 async fn a_token_for_an_account_is_fetched_once_and_sent() {
-    let (login_url, logins) = answers(&[("200 OK", r#"{"access_token":"ya29.token","expires_in":3600}"#)]).await;
+    let (login_url, logins) =
+        answers(&[("200 OK", r#"{"access_token":"ya29.token","expires_in":3600}"#)]).await;
     let (url, asked) = answers(&[("200 OK", "data: {}\n\n"), ("200 OK", "data: {}\n\n")]).await;
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("account.json");
@@ -65,7 +67,8 @@ async fn an_account_that_cannot_be_used_is_told_with_what_to_do() {
     std::fs::write(&file, r#"{"type": "external_account"}"#).unwrap();
     let other = told().await;
     assert!(other.contains("--command 'gcloud auth print-access-token'"), "{other}");
-    std::fs::write(&file, format!("{PERSON}\", \"token_uri\": \"http://login.example.com/token\"}}")).unwrap();
+    std::fs::write(&file, format!("{PERSON}\", \"token_uri\": \"http://login.example.com/token\"}}"))
+        .unwrap();
     let clear = told().await;
     assert!(clear.contains("token_uri must begin with https://"), "{clear}");
 }

@@ -66,6 +66,9 @@ fn a_file_that_describes_no_account_is_told() {
     assert!(matches!(read(&file), Err(AuthError::File { .. })));
     std::fs::write(&file, "hunter2").unwrap();
     let told = read(&file).map(|_| ()).unwrap_err().to_string();
-    assert!(told.contains("it is not the JSON that describes an account") && !told.contains("hunter2"), "{told}");
+    assert!(
+        told.contains("it is not the JSON that describes an account") && !told.contains("hunter2"),
+        "{told}"
+    );
     assert!(matches!(read(directory.path()), Err(AuthError::Unfit { .. })));
 }
