@@ -14,6 +14,7 @@ mod dialect_cases;
 mod error_cases;
 mod peers;
 mod permission;
+mod transform_cases;
 mod wire;
 mod wire_blocks;
 mod wire_items;
