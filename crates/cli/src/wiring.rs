@@ -6,6 +6,7 @@
 
 mod confinement;
 mod context;
+mod keyring;
 mod keys;
 mod limits;
 mod models;
@@ -252,10 +253,10 @@ impl Setup {
 
     /// What `rein auth` works with.
     pub fn desk(&self) -> Result<Desk, CommandError> {
-        let vault = keys::vault(&self.places);
+        let (vault, keyring) = (keys::vault(&self.places), keyring::find(&self.places));
         let keychain = keys::open(&self.places).map_err(|error| CommandError::failure(error.to_string()))?;
         let models = self.models(self.catalog()?)?.with_keychain(keychain);
-        Ok(Desk { models, http: self.client()?, vault })
+        Ok(Desk { models, http: self.client()?, vault, keyring })
     }
 
     fn client_options(&self) -> ClientOptions {
@@ -476,7 +477,7 @@ fn seconds(count: u32) -> Duration {
 }
 
 /// Says something on standard error that does not stop the work.
-fn warn(text: &str) {
+pub fn warn(text: &str) {
     let mut stderr = io::stderr();
     let ink = Target::of(&stderr).ink();
     let text = neutralise(text).replace('\n', "\n  ");

@@ -80,20 +80,22 @@ impl Decoder {
                     continue;
                 }
             }
-            let end = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+            let end = memchr::memchr2(b'\n', b'\r', rest);
             let (head, tail) = rest.split_at(end.unwrap_or(rest.len()));
             if self.line.len() + self.open.data.len() + head.len() > self.limit {
                 self.overflowed = true;
                 continue;
             }
-            self.line.extend_from_slice(head);
             rest = match tail {
                 [terminator, after @ ..] => {
                     self.skip_line_feed = *terminator == b'\r';
-                    self.end_line();
+                    self.end_line(head);
                     after
                 }
-                [] => tail,
+                [] => {
+                    self.line.extend_from_slice(head);
+                    tail
+                }
             };
         }
         Ok(())
@@ -107,16 +109,28 @@ impl Decoder {
     /// The stream is over: what had no blank line after it is an event, too.
     pub fn finish(&mut self) {
         if !self.line.is_empty() {
-            self.end_line();
+            self.end_line(&[]);
         }
         self.dispatch();
     }
 
-    fn end_line(&mut self) {
-        let line = std::mem::take(&mut self.line);
+    /// A line is over. A line that came in one piece is not copied.
+    fn end_line(&mut self, rest: &[u8]) {
+        if self.line.is_empty() {
+            return self.take_line(rest);
+        }
+        let mut line = std::mem::take(&mut self.line);
+        line.extend_from_slice(rest);
+        self.take_line(&line);
+        // Keep the allocation for the next line.
+        self.line = line;
+        self.line.clear();
+    }
+
+    fn take_line(&mut self, line: &[u8]) {
         let content = match line.strip_prefix(BYTE_ORDER_MARK) {
             Some(content) if self.at_start => content,
-            _ => line.as_slice(),
+            _ => line,
         };
         self.at_start = false;
         if content.is_empty() {
@@ -124,9 +138,6 @@ impl Decoder {
         } else {
             self.open.take_field(content);
         }
-        // Keep the allocation for the next line.
-        self.line = line;
-        self.line.clear();
     }
 
     fn dispatch(&mut self) {
@@ -139,9 +150,10 @@ impl Decoder {
 
 impl OpenEvent {
     fn take_field(&mut self, line: &[u8]) {
-        let mut halves = line.splitn(2, |byte| *byte == b':');
-        let name = halves.next().unwrap_or_default();
-        let value = halves.next().unwrap_or_default();
+        let (name, value) = match memchr::memchr(b':', line) {
+            Some(at) => (line.get(..at).unwrap_or_default(), line.get(at + 1..).unwrap_or_default()),
+            None => (line, &[][..]),
+        };
         let value = String::from_utf8_lossy(value.strip_prefix(b" ").unwrap_or(value));
         match name {
             b"data" => {

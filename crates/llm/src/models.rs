@@ -17,11 +17,13 @@ use crate::discovery::{self, LocalServer};
 use crate::endpoint::{AddressSource, Endpoint, missing_variable, wants_key};
 use crate::error::{ErrorKind, ModelError, classify};
 use crate::guard::Guard;
+use crate::opened::Begins;
 use crate::request::ModelRequest;
 use crate::retry::Patience;
 use crate::role::Roles;
 use crate::stream::ModelStream;
 use crate::window::{self, LocalWindow};
+use crate::wire::Wire;
 
 /// How much of an error's body is read.
 const LONGEST_ERROR: usize = 64 * 1024;
@@ -178,8 +180,16 @@ impl Models {
                     if left > 0
                         && is_about_the_key(error.kind)
                         && self.turned_away(provider, &endpoint, &error) == Another::Left => {}
-                done => return done,
+                done => return done.map(|stream| stream.with_key(self.clone(), endpoint)),
             }
+        }
+    }
+
+    /// The same as [`turned_away`](Self::turned_away), in the middle of an answer.
+    pub(crate) fn turned_away_by(&self, used: &Endpoint, error: &ModelError) -> Another {
+        match self.catalog.provider(&used.provider) {
+            Some(provider) => self.turned_away(provider, used, error),
+            None => Another::None,
         }
     }
 
@@ -224,7 +234,8 @@ impl Models {
         }
         let guard = Guard::new(self.options.longest_answer, idle_timeout, self.options.patience);
         let stream = ModelStream::new(endpoint.wire, response, scrubber, endpoint.advice.clone(), guard);
-        Ok(stream.with_stage(stage))
+        let begins = if endpoint.quirks.opened { Begins::Thinking } else { Begins::Answering };
+        Ok(stream.beginning(begins).with_stage(stage))
     }
 
     /// The models that a provider lists.
@@ -259,16 +270,22 @@ impl Models {
         discovery::local(&self.http, &candidates, self.options.discovery_timeout).await
     }
 
-    /// Whether a model is asked at a port of this machine where a server of models usually listens.
+    /// Whether a model may have a window of its own where it runs, which its server can be asked for: on this machine
+    /// or in a private network, at a port where a server of models usually listens or at an address of the settings
+    /// that do not say how much fits. An address in a variable with an unusual port is more likely a way to elsewhere.
     #[must_use]
-    pub fn is_on_this_machine(&self, model: &ModelRef) -> bool {
+    pub fn has_own_window(&self, model: &ModelRef) -> bool {
         let Some(provider) = self.catalog.provider(&model.provider) else { return false };
-        let (base_url, _) = self.address(provider);
+        let (base_url, source) = self.address(provider);
         let host = base_url.split_once("://").map_or(base_url.as_str(), |(_, rest)| rest);
         let host = host.split('/').next().unwrap_or_default();
         let port = host.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
         let usual = |known: &Provider| known.local_port.is_some() && known.local_port == port;
-        Reach::of(&base_url) == Reach::Loopback && self.catalog.providers().iter().any(usual)
+        let unsaid = provider.model(&model.model).is_none_or(|info| info.context.is_none());
+        let speaks =
+            matches!(self.endpoint(provider, &model.model).wire, Wire::OpenAiChat | Wire::OpenAiResponses);
+        let asked = source == AddressSource::Catalog && unsaid && speaks;
+        Reach::of(&base_url) != Reach::Public && (asked || self.catalog.providers().iter().any(usual))
     }
 
     /// Asks a server on this machine or in a private network how much really fits into a model; from then on
@@ -336,6 +353,10 @@ impl Models {
             .unwrap_or_default()
     }
 
+    pub(crate) fn options(&self) -> &ModelsOptions {
+        &self.options
+    }
+
     pub(crate) fn http(&self) -> &Client {
         &self.http
     }
@@ -373,7 +394,8 @@ fn missing_key(provider: &Provider) -> ModelError {
         AccessScheme::Aws(_) => Some("AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY".to_owned()),
         AccessScheme::Bearer | AccessScheme::Header(_) => None,
     };
-    let names: Vec<String> = provider.key_env.iter().chain(&access.token_env).cloned().chain(pair).collect();
+    let named = provider.key_env.iter().chain(&access.token_env).chain(&access.account_file_env);
+    let names: Vec<String> = named.cloned().chain(pair).collect();
     let names = names.join(" or ");
     let page = provider
         .account_page

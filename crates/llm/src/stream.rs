@@ -5,10 +5,14 @@ use std::time::Duration;
 
 use rein_http::{HttpError, Response};
 
+use crate::auth::{Another, is_about_the_key};
 use crate::dialect::Stage;
-use crate::error::{Advice, ModelError};
+use crate::endpoint::Endpoint;
+use crate::error::{Advice, ModelError, NextKey};
 use crate::event::{ModelEvent, condense};
 use crate::guard::{Guard, Heard};
+use crate::models::Models;
+use crate::opened::{Begins, OpenedThinking};
 use crate::scrub::Scrubber;
 use crate::wire::{AnswerDecoder, Wire};
 
@@ -23,7 +27,15 @@ pub struct ModelStream {
     advice: Advice,
     guard: Guard,
     pending: Option<ModelError>,
+    opened: Option<OpenedThinking>,
     stage: Option<Stage>,
+    asked_as: Option<AskedAs>,
+}
+
+/// Who asked, to be told what the provider thinks of them.
+struct AskedAs {
+    models: Models,
+    endpoint: Endpoint,
 }
 
 impl fmt::Debug for ModelStream {
@@ -41,12 +53,34 @@ impl ModelStream {
         guard: Guard,
     ) -> Self {
         let decoder = AnswerDecoder::new(wire);
-        Self { response: Some(response), decoder, scrubber, advice, guard, pending: None, stage: None }
+        Self {
+            response: Some(response),
+            decoder,
+            scrubber,
+            advice,
+            guard,
+            pending: None,
+            opened: None,
+            stage: None,
+            asked_as: None,
+        }
     }
 
     /// With a stage that finds calls in text.
     pub(crate) fn with_stage(mut self, stage: Option<Stage>) -> Self {
         self.stage = stage;
+        self
+    }
+
+    /// An answer that begins so.
+    pub(crate) fn beginning(mut self, begins: Begins) -> Self {
+        self.opened = (begins == Begins::Thinking).then(OpenedThinking::default);
+        self
+    }
+
+    /// With who asked: a key that is turned away in the middle of an answer makes room for the next, too.
+    pub(crate) fn with_key(mut self, models: Models, endpoint: Endpoint) -> Self {
+        self.asked_as = Some(AskedAs { models, endpoint });
         self
     }
 
@@ -86,13 +120,14 @@ impl ModelStream {
             } else if let (true, Some(response)) = (self.decoder.settled(), &mut self.response) {
                 response.set_idle_timeout(TRIFLE_TIMEOUT);
             }
+            let events = self.closed(events, &result);
             let mut events = self.staged(events);
             if let Err(error) = result {
                 self.response = None;
                 if let Some(stage) = &mut self.stage {
                     stage.fail(&mut events);
                 }
-                let error = self.guard.judge(self.advice.add_to(error));
+                let error = self.turned_away(self.guard.judge(self.advice.add_to(error)));
                 self.pending = Some(self.scrubber.clean_error(error));
             }
             if let Some(error) = self.guard.overflow(&mut events) {
@@ -102,6 +137,29 @@ impl ModelStream {
                 return Ok(Some(condense(events)));
             }
         }
+    }
+
+    /// The error, with whether another key takes over.
+    fn turned_away(&self, error: ModelError) -> ModelError {
+        let Some(AskedAs { models, endpoint }) = self.asked_as.as_ref() else { return error };
+        if !is_about_the_key(error.kind) || models.turned_away_by(endpoint, &error) == Another::None {
+            return error;
+        }
+        let error = ModelError { retry_after: Some(Duration::ZERO), next: NextKey::Another, ..error };
+        error.with_hint("the next key is used")
+    }
+
+    /// With what came before the end of thinking told as that.
+    fn closed(&mut self, events: Vec<ModelEvent>, result: &Result<(), ModelError>) -> Vec<ModelEvent> {
+        let Some(opened) = &mut self.opened else { return events };
+        let mut told = Vec::with_capacity(events.len());
+        for event in events {
+            opened.push(event, &mut told);
+        }
+        if result.is_err() {
+            opened.fail(&mut told);
+        }
+        told
     }
 
     fn staged(&mut self, events: Vec<ModelEvent>) -> Vec<ModelEvent> {

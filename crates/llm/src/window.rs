@@ -63,8 +63,9 @@ impl LocalWindow {
         };
         let remedy = match self.server {
             ServerKind::Ollama => format!(
-                "start the server with OLLAMA_CONTEXT_LENGTH={wanted} ollama serve, or set \
-                 `PARAMETER num_ctx {wanted}` in a Modelfile"
+                "start the server with OLLAMA_CONTEXT_LENGTH={wanted} ollama serve, or make a model that has it: \
+                 printf 'FROM {model}\\nPARAMETER num_ctx {wanted}\\n' | ollama create {} -f /dev/stdin",
+                larger(model)
             ),
             ServerKind::LlamaCpp => format!("start llama-server with -c {wanted}"),
             ServerKind::LmStudio => format!(
@@ -75,6 +76,12 @@ impl LocalWindow {
         };
         Some(format!("{problem}; {remedy}"))
     }
+}
+
+/// The name of the same model with a larger window.
+fn larger(model: &str) -> String {
+    let name = model.rsplit('/').next().unwrap_or(model);
+    format!("{}-large-window", name.replace(':', "-"))
 }
 
 /// Asks a server how much fits into a model, for no longer than `timeout`. `base_url` is where its API for chats begins.

@@ -4,17 +4,14 @@
 use serde_json::{Value, json};
 
 use super::case::{PeerCase, Verdict};
-use super::{command_cases, error_cases};
+use super::{command_cases, dialect_cases, error_cases, transform_cases};
 use crate::probe::{self, Failure};
 
 /// Areas whose subject is not built, with the operation that it will be.
-const LATER: [(&str, &str); 6] = [
+const LATER: [(&str, &str); 3] = [
     ("context-threshold", "context.overflow"),
-    ("dialect-parse", "dialect.parse"),
-    ("edit-blocks", "edit blocks in text"),
     ("hashline-edit", "hashline.apply"),
     ("instruction-files", "instructions.discover"),
-    ("provider-transform", "wire.encode for this provider"),
 ];
 
 /// Runs one case.
@@ -39,6 +36,9 @@ pub fn run(case: &PeerCase) -> Verdict {
         }
         ("truncate", _) => truncate(case),
         ("overflow-errors" | "retry-delay", _) => error_cases::run(case),
+        ("provider-transform", _) => transform_cases::run(case),
+        ("edit-blocks", _) => not_applicable("edits are calls here, not blocks in text"),
+        ("dialect-parse", _) => dialect_cases::run(case),
         ("glob-ignore" | "read-tool", _) => not_applicable("a tool with files, not a pure function"),
         _ => not_applicable("no rule for this kind of case"),
     }

@@ -15,6 +15,9 @@ pub fn run(case: &Exchange) -> Verdict {
     if let Some(variant) = variant {
         return not_applicable(&format!("variant {variant}"));
     }
+    if wire_of(case).is_none() {
+        return not_applicable("a protocol that is not spoken: this provider is asked in another");
+    }
     let whole = match decode(case, None) {
         Err(Failure::Unavailable(op)) => return Verdict::NoSubject(op),
         Err(Failure::Wrong(message)) => return Verdict::Differ(format!("error: {message}")),
@@ -29,9 +32,20 @@ pub fn run(case: &Exchange) -> Verdict {
     }
 }
 
+/// The protocol of ours that reads an exchange. Errors are understood the same on all of them.
+fn wire_of(case: &Exchange) -> Option<&str> {
+    match case.wire.as_str() {
+        // What it speaks are chat completions, with some things of its own.
+        "mistral" => Some("openai-chat"),
+        "cohere" | "ollama" | "other" if case.response.status >= 400 => Some("openai-chat"),
+        "cohere" | "ollama" | "other" => None,
+        known => Some(known),
+    }
+}
+
 fn decode(case: &Exchange, split: Option<usize>) -> probe::Answer {
     let mut input = json!({
-        "wire": case.wire,
+        "wire": wire_of(case),
         "provider": case.provider,
         "streamed": case.streamed,
         "status": case.response.status,

@@ -25,7 +25,7 @@ pub fn compare(case: &Exchange, decoded: &Value) -> Result<(), String> {
         return Ok(());
     }
     match case.wire.as_str() {
-        "openai-chat" => {}
+        "openai-chat" | "mistral" => {}
         "anthropic-messages" | "bedrock-converse" => return wire_blocks::compare(case, decoded),
         "openai-responses" | "google-generate" => return wire_items::compare(case, decoded),
         _ => return Ok(()),

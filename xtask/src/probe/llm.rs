@@ -2,9 +2,12 @@
 
 use base64::Engine as _;
 use rein_http::Headers;
+use rein_llm::dialect::spoken;
 use rein_llm::wire::{Decoded, Shape, decode_response};
-use rein_llm::{ErrorKind, ModelError, ModelRequest, Quirks, Wire, classify as classify_error, retry};
-use rein_protocol::{Finish, Timestamp};
+use rein_llm::{
+    Begins, Dialect, ErrorKind, ModelError, ModelRequest, Quirks, Wire, classify as classify_error, retry,
+};
+use rein_protocol::{Finish, Timestamp, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -101,6 +104,47 @@ pub fn decode(input: &Value) -> Answer {
     };
     let shape = if input.streamed { Shape::Streamed } else { Shape::Whole };
     Ok(decoded(decode_response(wire, shape, input.status, &headers(input.headers), &body, input.split)))
+}
+
+/// `dialect.parse`.
+pub fn dialect(input: &Value) -> Answer {
+    #[derive(Deserialize)]
+    struct Input {
+        dialect: String,
+        pieces: Vec<String>,
+        #[serde(default)]
+        opened: bool,
+        #[serde(default)]
+        tools: Option<Vec<Value>>,
+    }
+    let input: Input = typed(input)?;
+    let dialect: Dialect = input.dialect.parse().map_err(Failure::wrong)?;
+    let tools: Vec<ToolSpec> = input.tools.iter().flatten().filter_map(tool).collect();
+    let pieces: Vec<&str> = input.pieces.iter().map(String::as_str).collect();
+    let begins = if input.opened { Begins::Thinking } else { Begins::Answering };
+    let spoken = spoken(dialect, begins, &tools, &pieces);
+    let calls: Vec<Value> = spoken
+        .calls
+        .iter()
+        .map(|(name, written)| {
+            let read = serde_json::from_str(written).unwrap_or_else(|_| Value::String(written.clone()));
+            json!({ "name": name, "arguments": read })
+        })
+        .collect();
+    Ok(json!({ "text": spoken.text, "reasoning": spoken.reasoning, "calls": calls }))
+}
+
+/// A tool as other projects write one.
+fn tool(value: &Value) -> Option<ToolSpec> {
+    Some(ToolSpec {
+        name: value.get("name")?.as_str()?.to_owned(),
+        description: value.get("description").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        input_schema: value
+            .get("parameters")
+            .filter(|schema| schema.is_object())
+            .cloned()
+            .unwrap_or(json!({})),
+    })
 }
 
 fn success() -> u16 {

@@ -97,6 +97,7 @@ fn dispatch(op: &str, input: &Value) -> Answer {
         "retry.delay" => llm::delay(input),
         "wire.encode" => llm::encode(input),
         "wire.decode" => llm::decode(input),
+        "dialect.parse" => llm::dialect(input),
         _ => Err(Failure::Unavailable(op.to_owned())),
     }
 }

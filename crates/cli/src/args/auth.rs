@@ -60,6 +60,9 @@ pub struct LoginArguments {
     /// Log in with a code that is typed into a page on any device
     #[arg(long)]
     pub device: bool,
+    /// Keep it in a file that only you can read, not in the keyring of the system
+    #[arg(long)]
+    pub file: bool,
     /// Keep what is stored for the provider, and use this if that is turned away
     #[arg(long)]
     pub add: bool,

@@ -4,16 +4,16 @@ use std::io::{self, BufRead, IsTerminal, Read, Write};
 
 use rein_http::CancellationToken;
 use rein_llm::auth::oauth::{BrowserLogin, DeviceLogin};
-use rein_llm::auth::{KeySource, KeyState, StoredCredential, StoredSecret, Vault, update};
+use rein_llm::auth::{KeySource, KeyState, StoredCredential, StoredSecret, Vault, keyring, update};
 use rein_llm::{OAuth, Provider};
 use rein_protocol::Timestamp;
 
-use super::{find, from_auth_error, known, secret_line};
+use super::{find, forget, from_auth_error, known, secret_line};
 use crate::args::LoginArguments;
 use crate::error::CommandError;
 use crate::stdout;
 use crate::terminal::{neutralise, one_line};
-use crate::wiring::Desk;
+use crate::wiring::{Desk, warn};
 
 /// More than this is no key.
 const LONGEST: u64 = 64 * 1024;
@@ -32,15 +32,39 @@ pub async fn execute(desk: &Desk, arguments: &LoginArguments) -> Result<(), Comm
         Way::Device(oauth) => by_device(desk, provider, oauth).await?,
         Way::Browser(oauth) => by_browser(desk, provider, oauth).await?,
     };
+    let secret = kept(desk, provider, secret, arguments).await;
+    let place = match (&secret, &desk.keyring) {
+        (StoredSecret::Kept(_), Some(keyring)) => keyring.place(),
+        _ => desk.vault.place(),
+    };
     let stored = StoredCredential { provider: provider.name.clone(), secret, added: Timestamp::now() };
+    let mut removed = Vec::new();
     update(&*desk.vault, |credentials| {
         if !arguments.add {
-            credentials.retain(|credential| credential.provider != provider.name);
+            removed.extend(credentials.extract_if(.., |credential| credential.provider == provider.name));
         }
         credentials.push(stored);
     })
     .map_err(|error| from_auth_error(&error))?;
-    tell(desk, provider)
+    forget(desk, &removed).await;
+    tell(desk, provider, &place)
+}
+
+/// The secret in the keyring, if there is one that takes it.
+async fn kept(
+    desk: &Desk,
+    provider: &Provider,
+    secret: StoredSecret,
+    arguments: &LoginArguments,
+) -> StoredSecret {
+    let Some(keyring) = desk.keyring.as_deref().filter(|_| !arguments.file) else { return secret };
+    match keyring::keep(keyring, &provider.name, &secret, &CancellationToken::new()).await {
+        Ok(kept) => kept.unwrap_or(secret),
+        Err(error) => {
+            warn(&format!("{error}; it is kept in a file instead"));
+            secret
+        }
+    }
 }
 
 enum Way<'a> {
@@ -67,7 +91,9 @@ fn way<'a>(provider: &'a Provider, arguments: &LoginArguments) -> Result<Way<'a>
         (Some(oauth), true, _) => Ok(Way::Browser(oauth)),
         (Some(oauth), _, true) => Ok(Way::Device(oauth)),
         (None, true, _) | (None, _, true) => Err(none()),
-        (Some(oauth), false, false) if !arguments.key_from_stdin && !arguments.token => {
+        (Some(oauth), false, false)
+            if !oauth.client_id.is_empty() && !arguments.key_from_stdin && !arguments.token =>
+        {
             Ok(if oauth.device_url.is_some() { Way::Device(oauth) } else { Way::Browser(oauth) })
         }
         (_, false, false) => Ok(Way::Input),
@@ -147,7 +173,7 @@ fn ask_provider(known: &str) -> Result<String, CommandError> {
 }
 
 /// Says where it is, openly, and if something else comes first.
-fn tell(desk: &Desk, provider: &Provider) -> Result<(), CommandError> {
+fn tell(desk: &Desk, provider: &Provider, place: &str) -> Result<(), CommandError> {
     let before = desk.models.key_report(&provider.name).into_iter().find(|report| {
         matches!(report.state, KeyState::Used | KeyState::Pending)
             && matches!(
@@ -156,7 +182,7 @@ fn tell(desk: &Desk, provider: &Provider) -> Result<(), CommandError> {
             )
     });
     stdout::print(|out| {
-        writeln!(out, "stored for {} in {}", provider.name, desk.vault.place())?;
+        writeln!(out, "stored for {} in {place}", provider.name)?;
         if let Some(report) = before {
             writeln!(out, "note: {} comes first while it is there", report.source)?;
         }

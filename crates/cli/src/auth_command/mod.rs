@@ -7,10 +7,11 @@ mod login;
 mod secret_line;
 mod status;
 
+use rein_http::CancellationToken;
 use rein_llm::auth::{StoredCredential, StoredSecret, Vault, mask, update};
 use rein_llm::{AuthError, Catalog, Provider};
 use secrecy::ExposeSecret;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::args::{AuthCommand, RunArguments, SharedArguments};
 use crate::error::CommandError;
@@ -32,7 +33,10 @@ pub fn execute(shared: &SharedArguments, command: AuthCommand) -> Result<Exit, C
             done.map(|()| Exit::Success)
         }
         AuthCommand::Logout { provider, all: _ } => {
-            logout(&desk, provider.as_deref()).map(|()| Exit::Success)
+            let runtime = wiring::runtime()?;
+            let done = runtime.block_on(logout(&desk, provider.as_deref()));
+            runtime.shutdown_background();
+            done.map(|()| Exit::Success)
         }
         AuthCommand::List { json } => list(&desk, json).map(|()| Exit::Success),
         AuthCommand::Status(arguments) => {
@@ -45,23 +49,54 @@ pub fn execute(shared: &SharedArguments, command: AuthCommand) -> Result<Exit, C
 }
 
 /// Removes what is stored for a provider, or for all of them.
-fn logout(desk: &Desk, provider: Option<&str>) -> Result<(), CommandError> {
-    let mut removed = 0;
+async fn logout(desk: &Desk, provider: Option<&str>) -> Result<(), CommandError> {
+    let mut removed = Vec::new();
     update(&*desk.vault, |credentials| {
-        let before = credentials.len();
-        credentials.retain(|credential| provider.is_some_and(|provider| credential.provider != provider));
-        removed = before - credentials.len();
+        let gone = |credential: &mut StoredCredential| {
+            provider.is_none_or(|provider| credential.provider == provider)
+        };
+        removed.extend(credentials.extract_if(.., gone));
     })
     .map_err(|error| from_auth_error(&error))?;
-    if let (Some(name), 0) = (provider, removed) {
+    if let (Some(name), true) = (provider, removed.is_empty()) {
         // A name that is stored but not in the catalog any more can be removed all the same.
         find(desk.models.catalog(), name)?;
         return stdout::print(|out| writeln!(out, "nothing is stored for {name}"));
     }
-    stdout::print(|out| match removed {
-        1 => writeln!(out, "removed 1 credential from {}", desk.vault.path().display()),
-        count => writeln!(out, "removed {count} credentials from {}", desk.vault.path().display()),
+    forget(desk, &removed).await;
+    stdout::print(|out| {
+        let kept = removed.iter().filter(|credential| is_kept(credential)).count();
+        match removed.len() {
+            1 => write!(out, "removed 1 credential from {}", desk.vault.path().display())?,
+            count => write!(out, "removed {count} credentials from {}", desk.vault.path().display())?,
+        }
+        match kept {
+            0 => writeln!(out),
+            kept => writeln!(out, ", {kept} of which the keyring held"),
+        }
     })
+}
+
+fn is_kept(credential: &StoredCredential) -> bool {
+    matches!(credential.secret, StoredSecret::Kept(_))
+}
+
+/// Removes from the keyring what the store no longer names. What stays there is told.
+async fn forget(desk: &Desk, removed: &[StoredCredential]) {
+    for credential in removed {
+        let StoredSecret::Kept(kept) = &credential.secret else { continue };
+        let forgotten = match &desk.keyring {
+            Some(keyring) => keyring.forget(&kept.name, &CancellationToken::new()).await,
+            None => Err(AuthError::Keyring { reason: "there is none that can be asked here".to_owned() }),
+        };
+        if let Err(error) = forgotten {
+            wiring::warn(&format!(
+                "what is stored for {} stays in the keyring: {error}; remove the entry of the service `rein` with the \
+                 account `{}` there yourself",
+                credential.provider, kept.name
+            ));
+        }
+    }
 }
 
 fn list(desk: &Desk, as_json: bool) -> Result<(), CommandError> {
@@ -71,7 +106,8 @@ fn list(desk: &Desk, as_json: bool) -> Result<(), CommandError> {
             json!({
                 "provider": credential.provider,
                 "kind": credential.secret.kind(),
-                "masked": shown(&credential.secret),
+                "masked": if is_kept(credential) { Value::Null } else { shown(&credential.secret).into() },
+                "in": if is_kept(credential) { "keyring" } else { "file" },
                 "added": date(credential),
             })
         });
@@ -90,9 +126,11 @@ fn list(desk: &Desk, as_json: bool) -> Result<(), CommandError> {
                 date(credential),
             )?;
         }
-        match stored.is_empty() {
-            true => writeln!(out, "nothing is stored in {}", desk.vault.path().display()),
-            false => writeln!(out, "in {}", desk.vault.place()),
+        let kept = stored.iter().filter(|credential| is_kept(credential)).count();
+        match stored.len() - kept {
+            0 if kept == 0 => writeln!(out, "nothing is stored in {}", desk.vault.path().display()),
+            0 => writeln!(out, "by name in {}", desk.vault.path().display()),
+            _ => writeln!(out, "in {}", desk.vault.place()),
         }
     })
 }
@@ -103,6 +141,7 @@ fn shown(secret: &StoredSecret) -> String {
         StoredSecret::Key(secret) | StoredSecret::Token(secret) => mask(secret.expose_secret()),
         StoredSecret::Command(command) => format!("!{}", one_line(command, 40)),
         StoredSecret::Login(login) => mask(login.access_token.expose_secret()),
+        StoredSecret::Kept(_) => "in the keyring".to_owned(),
     }
 }
 

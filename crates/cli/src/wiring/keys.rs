@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rein_http::{CancellationToken, Client};
-use rein_llm::auth::{COMMAND_LIMIT, SecretCommandFuture};
+use rein_llm::auth::{COMMAND_LIMIT, Keyring, SecretCommandFuture};
 use rein_llm::{AuthError, FileVault, Keychain, Models, SecretCommand};
 use rein_sandbox::{Ended, Spawn, Status};
 
-use super::{Places, variable, warn};
+use super::{Places, keyring, variable, warn};
 
 /// Standard error would be mixed with the key.
 const SCRIPT: &str = "exec 2>/dev/null; eval \"$1\"";
@@ -23,8 +23,10 @@ pub struct Desk {
     pub models: Models,
     /// For logins.
     pub http: Client,
-    /// Where keys are kept.
+    /// Where keys are kept, or what is known of those in the keyring.
     pub vault: Arc<FileVault>,
+    /// The keyring of the operating system, if there is one.
+    pub keyring: Option<Arc<dyn Keyring>>,
 }
 
 /// Where keys are kept.
@@ -34,7 +36,8 @@ pub(super) fn vault(places: &Places) -> Arc<FileVault> {
 
 /// What is stored, and a way to run commands.
 pub(super) fn open(places: &Places) -> Result<Keychain, AuthError> {
-    Ok(Keychain::open(vault(places))?.with_command(runner(places)))
+    let keychain = Keychain::open(vault(places))?;
+    Ok(keychain.with_command(runner(places)).with_keyring(keyring::find(places)))
 }
 
 /// The same for a run, which may do without what is stored.

@@ -27,7 +27,7 @@ impl Setup {
 
     /// Asks a server on this machine how much fits into a model, and says what to do if that is too little.
     pub(super) async fn check_window(&self, models: &Models, model: Option<&ModelRef>) {
-        let Some(model) = model.filter(|model| models.is_on_this_machine(model)) else { return };
+        let Some(model) = model.filter(|model| models.has_own_window(model)) else { return };
         let window = models.local_window(model).await;
         if let Some(warning) = window.and_then(|window| window.warning(&model.model)) {
             warn(&warning);

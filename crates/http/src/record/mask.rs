@@ -44,7 +44,7 @@ const KEYS: [(&str, usize); 20] = [
     ("eyJhbGciOi", 60),
 ];
 /// Fields of JSON and of forms that hold secrets.
-const FIELDS: [&str; 16] = [
+const FIELDS: [&str; 17] = [
     "api_key",
     "apikey",
     "x_api_key",
@@ -53,6 +53,7 @@ const FIELDS: [&str; 16] = [
     "passwd",
     "secret",
     "client_secret",
+    "assertion",
     "access_token",
     "refresh_token",
     "id_token",

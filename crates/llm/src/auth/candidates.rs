@@ -8,13 +8,15 @@ use rein_protocol::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::command::command_in;
+use super::keyring::unpacked;
 use super::refresh::is_due;
 use super::source::{KeyReport, KeySource, KeyState, mask};
-use super::vault::{Login, StoredSecret};
+use super::vault::{Kept, KeptKind, Login, StoredSecret};
 use crate::catalog::{AccessScheme, Provider};
 use crate::endpoint::Endpoint;
 use crate::error::{ErrorKind, ModelError};
 use crate::models::Models;
+use crate::retry::Patience;
 use crate::sending::{AwsKeys, Credential};
 
 /// A secret that could be sent.
@@ -31,6 +33,8 @@ pub(crate) enum Material {
     Token(SecretString),
     Command(String),
     Login(Login),
+    Kept(Kept),
+    AccountFile(String),
     Aws(AwsKeys),
 }
 
@@ -70,11 +74,20 @@ impl Models {
         provider: &Provider,
         cancel: &CancellationToken,
     ) -> Result<(), ModelError> {
+        if self.options().patience == Patience::Replayed {
+            // What is played back looks at no key: no command runs for it, and nobody is asked for a token.
+            return Ok(());
+        }
         let mut failure = None;
         for candidate in self.candidates(provider) {
             match self.fetch(provider, &candidate, cancel).await {
                 Ok(()) => match self.ready(provider, &candidate) {
-                    Some(credential) if self.is_rejected(provider, &credential) => {}
+                    Some(credential) if self.is_rejected(provider, &credential) => {
+                        if let Material::Command(command) = &candidate.material {
+                            // It ran once more and printed the same.
+                            self.keychain.note_failed(command);
+                        }
+                    }
                     _ => return Ok(()),
                 },
                 Err(error) if error.kind == ErrorKind::Cancelled => return Err(error),
@@ -91,18 +104,24 @@ impl Models {
     pub(crate) fn turned_away(&self, provider: &Provider, used: &Endpoint, error: &ModelError) -> Another {
         let Some(credential) = &used.credential else { return Another::None };
         self.keychain.reject(&provider.name, sent(credential), error);
-        let mut fresh_command = false;
         for candidate in self.candidates(provider) {
             if let Material::Command(command) = &candidate.material
                 && used.key_source.as_ref() == Some(&candidate.source)
+                && !self.keychain.has_failed(command)
             {
-                // What it prints may be good for a while only. The same once more is not sent again.
-                fresh_command |= self.keychain.forget_printed(command);
+                // What it prints may be good for a while only.
+                self.keychain.forget_printed(command);
             }
         }
-        let left = self.candidates(provider).iter().any(|candidate| match self.ready(provider, candidate) {
-            Some(credential) => !self.is_rejected(provider, &credential),
-            None => fresh_command || !matches!(candidate.material, Material::Command(_)),
+        let left = self.candidates(provider).iter().any(|candidate| {
+            match (self.ready(provider, candidate), &candidate.material) {
+                (Some(credential), _) => !self.is_rejected(provider, &credential),
+                (None, Material::Command(source) | Material::AccountFile(source)) => {
+                    !self.keychain.has_failed(source)
+                }
+                (None, Material::Kept(kept)) => !self.keychain.has_failed(&kept.name),
+                (None, _) => true,
+            }
         });
         if left {
             tracing::info!(
@@ -165,6 +184,11 @@ impl Models {
                 StoredSecret::Token(token) => add(KeySource::Stored, Material::Token(token)),
                 StoredSecret::Command(command) => add(KeySource::StoredCommand, Material::Command(command)),
                 StoredSecret::Login(login) => add(KeySource::Login, Material::Login(login)),
+                StoredSecret::Kept(kept) => {
+                    let login = matches!(kept.kind, KeptKind::Login { .. });
+                    let source = if login { KeySource::Login } else { KeySource::Keyring };
+                    add(source, Material::Kept(kept));
+                }
             }
         }
         for name in &provider.access.token_env {
@@ -173,6 +197,12 @@ impl Models {
             }
         }
         // Another account is another bill: it does not step in for a key.
+        let named = |name: &String| Some((name.clone(), self.variable(name)?));
+        let file = provider.access.account_file_env.iter().find_map(named);
+        if let (true, Some((name, file))) = (found.is_empty(), file) {
+            found
+                .push(Candidate { source: KeySource::Variable(name), material: Material::AccountFile(file) });
+        }
         if found.is_empty()
             && matches!(provider.access.scheme, AccessScheme::Aws(_))
             && let Some(keys) = self.aws_keys()
@@ -192,6 +222,23 @@ impl Models {
                 let over = login.expires.is_some_and(|end| end <= Timestamp::now());
                 (!over).then(|| Credential::Token(login.access_token.clone()))
             }
+            Material::AccountFile(file) => {
+                let login = self.keychain.minted(file)?;
+                let over = login.expires.is_some_and(|end| end <= Timestamp::now());
+                (!over).then_some(Credential::Token(login.access_token))
+            }
+            Material::Kept(kept) => {
+                let text = self.keychain.recalled(&kept.name)?;
+                match kept.kind {
+                    KeptKind::Key => Some(as_sent(provider, &text)),
+                    KeptKind::Token => Some(Credential::Token(text)),
+                    KeptKind::Login { expires } => {
+                        let over = expires.is_some_and(|end| end <= Timestamp::now());
+                        let login = unpacked(&text, expires).filter(|_| !over)?;
+                        Some(Credential::Token(login.access_token))
+                    }
+                }
+            }
             Material::Aws(keys) => Some(Credential::Aws(keys.clone())),
         }
     }
@@ -204,18 +251,41 @@ impl Models {
     ) -> Result<(), ModelError> {
         match &candidate.material {
             Material::Command(command) => Ok(self.keychain.run(command, cancel).await?),
-            Material::Login(login) if is_due(login) => {
-                let renewed = self.keychain.renew(self.http(), provider, cancel).await;
-                match renewed {
-                    // What is there is good for a while yet.
-                    Err(error) if login.expires.is_some_and(|end| end > Timestamp::now()) => {
-                        tracing::debug!(%error, "a login was not renewed");
-                        Ok(())
+            Material::Login(login) if is_due(login.expires) => {
+                self.renewed(provider, login.expires, cancel).await
+            }
+            Material::AccountFile(file) => {
+                let scope = &provider.access.account_scope;
+                let minted = self.keychain.mint(self.http(), file, scope, cancel).await;
+                Ok(minted.inspect_err(|_| self.keychain.note_failed(file))?)
+            }
+            Material::Kept(kept) => {
+                match kept.kind {
+                    KeptKind::Login { expires } if is_due(expires) => {
+                        self.renewed(provider, expires, cancel).await?;
                     }
-                    other => Ok(other?),
+                    KeptKind::Login { .. } | KeptKind::Key | KeptKind::Token => {}
                 }
+                let fetched = self.keychain.fetch_kept(&provider.name, kept, cancel).await;
+                Ok(fetched.inspect_err(|_| self.keychain.note_failed(&kept.name))?)
             }
             Material::Login(_) | Material::Key(_) | Material::Token(_) | Material::Aws(_) => Ok(()),
+        }
+    }
+
+    /// Renews a login. What does not succeed is no matter while what is there is good for a while yet.
+    async fn renewed(
+        &self,
+        provider: &Provider,
+        expires: Option<Timestamp>,
+        cancel: &CancellationToken,
+    ) -> Result<(), ModelError> {
+        match self.keychain.renew(self.http(), provider, cancel).await {
+            Err(error) if expires.is_some_and(|end| end > Timestamp::now()) => {
+                tracing::debug!(%error, "a login was not renewed");
+                Ok(())
+            }
+            other => Ok(other?),
         }
     }
 

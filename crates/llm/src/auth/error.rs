@@ -60,6 +60,23 @@ pub enum AuthError {
         /// What is missing.
         what: &'static str,
     },
+    /// The keyring of the operating system cannot be used.
+    #[error("the keyring cannot be used: {reason}")]
+    Keyring {
+        /// What went wrong.
+        reason: String,
+    },
+    /// A secret is in a keyring that cannot be asked now.
+    #[error(
+        "what is stored for `{provider}` is in the keyring of the system, and that cannot be asked: {reason}; unlock it, \
+         or store the key in a file with `rein auth login {provider} --file`"
+    )]
+    KeptElsewhere {
+        /// Whose secret.
+        provider: String,
+        /// What went wrong.
+        reason: String,
+    },
     /// A command did not print a key. Neither the command nor what it printed is shown.
     #[error("the command for the key did not work: {reason}; run it in your shell to see why")]
     Command {

@@ -14,7 +14,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
 use super::AuthError;
-use super::vault::{Login, StoredCredential, StoredSecret, Vault, VaultLock};
+use super::vault::{Kept, KeptKind, Login, StoredCredential, StoredSecret, Vault, VaultLock};
 
 const NAME: &str = "credentials.toml";
 const LOCK: &str = "credentials.lock";
@@ -153,6 +153,9 @@ struct Row {
     kind: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     secret: Option<String>,
+    /// The name under which the keyring of the operating system holds the secret.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    keyring: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     refresh: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -171,11 +174,20 @@ impl Row {
                 login.refresh_token.as_ref().and_then(plain),
                 login.expires.map(|moment| moment.0),
             ),
+            StoredSecret::Kept(kept) => match kept.kind {
+                KeptKind::Key | KeptKind::Token => (None, None, None),
+                KeptKind::Login { expires } => (None, None, expires.map(|moment| moment.0)),
+            },
+        };
+        let keyring = match &credential.secret {
+            StoredSecret::Kept(kept) => Some(kept.name.clone()),
+            _ => None,
         };
         Self {
             provider: credential.provider.clone(),
             kind: credential.secret.kind().to_owned(),
             secret,
+            keyring,
             refresh,
             expires,
             added: credential.added.0,
@@ -183,6 +195,17 @@ impl Row {
     }
 
     fn into_credential(self) -> Option<StoredCredential> {
+        let added = Timestamp(self.added);
+        if let Some(name) = self.keyring {
+            let kind = match self.kind.as_str() {
+                "key" => KeptKind::Key,
+                "token" => KeptKind::Token,
+                "login" => KeptKind::Login { expires: self.expires.map(Timestamp) },
+                _ => return None,
+            };
+            let secret = StoredSecret::Kept(Kept { kind, name });
+            return Some(StoredCredential { provider: self.provider, secret, added });
+        }
         let text = self.secret?;
         let secret = match self.kind.as_str() {
             "key" => StoredSecret::Key(text.into()),
@@ -195,6 +218,6 @@ impl Row {
             }),
             _ => return None,
         };
-        Some(StoredCredential { provider: self.provider, secret, added: Timestamp(self.added) })
+        Some(StoredCredential { provider: self.provider, secret, added })
     }
 }

@@ -1,7 +1,7 @@
 //! What this process knows of secrets: what is stored, what commands printed,
 //! and what a provider turned away. Cloning it is cheap and shares all of it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -11,7 +11,8 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::AuthError;
 use super::command::{SecretCommand, secret_in};
-use super::vault::{StoredCredential, StoredSecret, Vault};
+use super::keyring::Keyring;
+use super::vault::{Login, StoredCredential, StoredSecret, Vault};
 use crate::error::{ErrorKind, ModelError};
 
 /// How long a key without credit is left alone, if the provider does not say.
@@ -22,6 +23,7 @@ const WITHOUT_CREDIT: Duration = Duration::from_secs(10 * 60);
 pub struct Keychain {
     pub(super) vault: Option<Arc<dyn Vault>>,
     command: Option<Arc<dyn SecretCommand>>,
+    pub(super) keyring: Option<Arc<dyn Keyring>>,
     shared: Arc<Shared>,
 }
 
@@ -29,7 +31,13 @@ pub struct Keychain {
 struct Shared {
     stored: Mutex<Vec<StoredCredential>>,
     printed: Mutex<HashMap<String, SecretString>>,
+    /// What a keyring holds, by its name there.
+    recalled: Mutex<HashMap<String, SecretString>>,
+    /// Tokens for accounts that files describe.
+    minted: Mutex<HashMap<String, Login>>,
     rejected: Mutex<Vec<Rejection>>,
+    /// Commands and names in a keyring that brought nothing new.
+    failed: Mutex<HashSet<String>>,
 }
 
 /// A secret that a provider did not want, until when.
@@ -50,7 +58,7 @@ impl Keychain {
     pub fn open(vault: Arc<dyn Vault>) -> Result<Self, AuthError> {
         let stored = vault.read()?;
         let shared = Shared { stored: Mutex::new(stored), ..Shared::default() };
-        Ok(Self { vault: Some(vault), command: None, shared: Arc::new(shared) })
+        Ok(Self { vault: Some(vault), command: None, keyring: None, shared: Arc::new(shared) })
     }
 
     /// With a way to run the commands that print secrets.
@@ -60,12 +68,20 @@ impl Keychain {
         self
     }
 
-    /// Every secret that is stored, to keep them from other processes.
+    /// With the keyring of the operating system.
+    #[must_use]
+    pub fn with_keyring(mut self, keyring: Option<Arc<dyn Keyring>>) -> Self {
+        self.keyring = keyring;
+        self
+    }
+
+    /// Every secret that is stored and known by now, to keep them from other processes.
     #[must_use]
     pub fn secrets(&self) -> Vec<SecretString> {
         let secret_of = |credential: &StoredCredential| match &credential.secret {
             StoredSecret::Key(secret) | StoredSecret::Token(secret) => vec![secret.clone()],
             StoredSecret::Command(_) => Vec::new(),
+            StoredSecret::Kept(kept) => self.recalled(&kept.name).into_iter().collect(),
             StoredSecret::Login(login) => [Some(login.access_token.clone()), login.refresh_token.clone()]
                 .into_iter()
                 .flatten()
@@ -88,9 +104,33 @@ impl Keychain {
         lock(&self.shared.printed).get(command).cloned()
     }
 
-    /// Says whether there was something to forget.
-    pub(super) fn forget_printed(&self, command: &str) -> bool {
-        lock(&self.shared.printed).remove(command).is_some()
+    pub(super) fn forget_printed(&self, command: &str) {
+        lock(&self.shared.printed).remove(command);
+    }
+
+    /// Notes that a command, or a name in a keyring, brings nothing that could be tried.
+    pub(super) fn note_failed(&self, source: &str) {
+        lock(&self.shared.failed).insert(source.to_owned());
+    }
+
+    pub(super) fn has_failed(&self, source: &str) -> bool {
+        lock(&self.shared.failed).contains(source)
+    }
+
+    pub(super) fn recalled(&self, name: &str) -> Option<SecretString> {
+        lock(&self.shared.recalled).get(name).cloned()
+    }
+
+    pub(super) fn minted(&self, file: &str) -> Option<Login> {
+        lock(&self.shared.minted).get(file).cloned()
+    }
+
+    pub(super) fn note_minted(&self, file: &str, login: Login) {
+        lock(&self.shared.minted).insert(file.to_owned(), login);
+    }
+
+    pub(super) fn note_recalled(&self, name: &str, secret: SecretString) {
+        lock(&self.shared.recalled).insert(name.to_owned(), secret);
     }
 
     /// Runs a command, unless what it prints is known.
@@ -101,7 +141,9 @@ impl Keychain {
         let Some(runner) = &self.command else {
             return Err(AuthError::Unsupported { what: "a command for a key" });
         };
-        let secret = secret_in(&runner.run(command, cancel).await?)?;
+        let printed = runner.run(command, cancel).await;
+        let secret =
+            printed.and_then(|printed| secret_in(&printed)).inspect_err(|_| self.note_failed(command))?;
         lock(&self.shared.printed).insert(command.to_owned(), secret);
         Ok(())
     }
@@ -127,6 +169,7 @@ impl Keychain {
     /// Forgets what a provider turned away.
     pub(super) fn pardon(&self, provider: &str) {
         lock(&self.shared.rejected).retain(|rejection| rejection.provider != provider);
+        lock(&self.shared.failed).clear();
     }
 }
 

@@ -13,6 +13,8 @@ pub enum KeySource {
     Variable(String),
     /// `rein auth login` stored it.
     Stored,
+    /// `rein auth login` put it into the keyring of the operating system.
+    Keyring,
     /// `rein auth login` stored a command that prints it.
     StoredCommand,
     /// A login in a browser.
@@ -30,6 +32,7 @@ impl KeySource {
             Self::SettingsCommand => "settings_command",
             Self::Variable(_) => "variable",
             Self::Stored => "stored",
+            Self::Keyring => "keyring",
             Self::StoredCommand => "stored_command",
             Self::Login => "login",
             Self::Account => "account",
@@ -44,6 +47,7 @@ impl fmt::Display for KeySource {
             Self::SettingsCommand => f.write_str("the key that the command in your settings prints"),
             Self::Variable(name) => write!(f, "the key in {name}"),
             Self::Stored => f.write_str("the stored key"),
+            Self::Keyring => f.write_str("the key in your keyring"),
             Self::StoredCommand => f.write_str("the key that the stored command prints"),
             Self::Login => f.write_str("your login"),
             Self::Account => f.write_str("the keys of your account"),

@@ -1,7 +1,7 @@
 //! What is kept of secrets between runs, and the contract of where.
 //!
-//! The only place so far is a file, [`FileVault`](super::FileVault): a keyring
-//! of the operating system would be another implementation of [`Vault`].
+//! The place is a file, [`FileVault`](super::FileVault). What the keyring of the
+//! operating system holds is in it by name alone; see [`keyring`](super::keyring).
 
 use std::fs::File;
 use std::time::{Duration, Instant};
@@ -38,6 +38,31 @@ pub enum StoredSecret {
     Command(String),
     /// A login in a browser.
     Login(Login),
+    /// What the keyring of the operating system holds.
+    Kept(Kept),
+}
+
+/// What a keyring holds. There is no secret in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// What it is.
+    pub kind: KeptKind,
+    /// The name that it has there.
+    pub name: String,
+}
+
+/// What kind of secret a keyring holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeptKind {
+    /// A key.
+    Key,
+    /// A token.
+    Token,
+    /// The tokens of a login.
+    Login {
+        /// When what is sent ends, if it does.
+        expires: Option<Timestamp>,
+    },
 }
 
 impl StoredSecret {
@@ -45,10 +70,10 @@ impl StoredSecret {
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
-            Self::Key(_) => "key",
-            Self::Token(_) => "token",
+            Self::Key(_) | Self::Kept(Kept { kind: KeptKind::Key, .. }) => "key",
+            Self::Token(_) | Self::Kept(Kept { kind: KeptKind::Token, .. }) => "token",
             Self::Command(_) => "command",
-            Self::Login(_) => "login",
+            Self::Login(_) | Self::Kept(Kept { kind: KeptKind::Login { .. }, .. }) => "login",
         }
     }
 }

@@ -13,6 +13,10 @@ pub struct Access {
     /// Variables that hold a token instead of a key, the first that is set. A token is sent as a bearer's, whatever
     /// the scheme.
     pub token_env: Vec<String>,
+    /// Variables that name a file that describes an account, the first that is set. Tokens for it are fetched.
+    pub account_file_env: Vec<String>,
+    /// What a token for such an account is asked for.
+    pub account_scope: String,
     /// How a key begins that is a token in truth.
     pub token_prefix: Option<String>,
     /// Headers that a token wants beside it. A value for a header that is there already is added to it after a comma.

@@ -118,8 +118,8 @@ impl Provider {
         if config.key.is_some() {
             self.key = config.key;
         }
-        if config.oauth.is_some() {
-            self.oauth = config.oauth;
+        if let Some(oauth) = config.oauth {
+            self.oauth = Some(oauth.or(self.oauth.take()));
         }
         if let Some(quirks) = config.quirks {
             self.quirks = quirks;
@@ -154,6 +154,7 @@ impl Provider {
                 known.images = model.images.or(known.images);
                 known.dialect = model.dialect.or(known.dialect);
                 known.teach = model.teach.or(known.teach);
+                known.opened = model.opened.or(known.opened);
             }
             None => self.models.push(model),
         }

@@ -42,6 +42,9 @@ pub struct Family {
     /// Whether tools have to be described to them in words.
     #[serde(default)]
     pub teach: bool,
+    /// Whether their answers begin in the middle of thinking: their template writes the tag that opens it.
+    #[serde(default)]
+    pub opened: bool,
     /// Whether they call tools.
     #[serde(default)]
     pub tools: Option<bool>,
@@ -143,6 +146,7 @@ impl ModelInfo {
     /// name of the model. For models on this machine and those that no table lists.
     #[must_use]
     pub(crate) fn speaking(mut self, provider: &Quirks) -> Self {
+        self.opened = self.opened.or(self.family().filter(|family| family.opened).map(|_| true));
         if self.dialect.or(provider.dialect).is_some() {
             return self;
         }

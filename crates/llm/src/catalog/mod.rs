@@ -196,6 +196,8 @@ pub struct Quirks {
     /// Whether tools are described in words, and calls and results written in the dialect: for models and servers that
     /// take no tools otherwise.
     pub teach: bool,
+    /// Whether answers begin in the middle of thinking, because the tag that opens it was written by the server.
+    pub opened: bool,
 }
 
 impl Quirks {
@@ -251,6 +253,7 @@ impl Default for Quirks {
             max_output: None,
             dialect: None,
             teach: false,
+            opened: false,
         }
     }
 }
@@ -345,6 +348,9 @@ pub struct ModelInfo {
     /// Whether tools are described to it in words, if otherwise than its provider says.
     #[serde(default)]
     pub teach: Option<bool>,
+    /// Whether its answers begin in the middle of thinking, if otherwise than its provider says.
+    #[serde(default)]
+    pub opened: Option<bool>,
 }
 
 impl ModelInfo {
@@ -358,6 +364,7 @@ impl ModelInfo {
             max_output: self.output.or(provider.max_output),
             dialect: self.dialect.or(provider.dialect),
             teach: self.teach.unwrap_or(provider.teach),
+            opened: self.opened.unwrap_or(provider.opened),
             ..provider.clone()
         }
     }

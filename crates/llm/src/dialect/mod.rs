@@ -10,7 +10,7 @@
 //! `scanner` holds text back and asks `opening`s; bodies read calls: `json_body`,
 //! `parameters` (tags), `python_body`; `offered` and `coerce` match names and fit
 //! arguments; `balance`, `literal` and `position` are what they stand on;
-//! `render` rewrites requests, and `refusal` tells when it must; `leak` cuts what Harmony spills.
+//! `spoken` reads a whole text; `render` rewrites requests, and `refusal` tells when it must; `leak` cuts what Harmony spills.
 
 mod balance;
 mod coerce;
@@ -27,6 +27,7 @@ mod python_body;
 mod refusal;
 mod render;
 mod scanner;
+mod spoken;
 mod stage;
 
 use std::fmt;
@@ -38,6 +39,7 @@ pub(crate) use offered::OfferedTools;
 pub(crate) use refusal::refuses_tools;
 pub(crate) use render::rendered;
 pub(crate) use scanner::Others;
+pub use spoken::{Spoken, spoken};
 pub(crate) use stage::Stage;
 
 /// A way to write calls into text.

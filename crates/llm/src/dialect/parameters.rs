@@ -111,6 +111,8 @@ impl Parameters {
         let seen = self.seen(text, &mut open.at, end);
         if let Seen::Closed(at, length) = seen {
             let value = self.unpadded(text.get(..at).unwrap_or_default(), &open);
+            // Without a tag of its own, the end of the line is all that ends it.
+            let value = if length == 0 { without_last_line_end(value) } else { value };
             let piece = match open.streamed {
                 true => format!("{}\"", escaped(value)),
                 false => from_text(value, &open.types).to_string(),
@@ -152,7 +154,10 @@ impl Parameters {
     /// What of a piece can be told, and how much of the text that is.
     fn ready<'a>(&self, piece: &'a str, open: &mut Open) -> (&'a str, usize) {
         if self.syntax.padding == Padding::None {
-            return (piece, piece.len());
+            // The tag that ends it may be missing, and then an end of line is not meant.
+            let kept = without_last_line_end(piece);
+            let kept = kept.strip_suffix('\r').unwrap_or(kept);
+            return (kept, kept.len());
         }
         let mut value = piece;
         if !open.begun {

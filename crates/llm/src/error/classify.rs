@@ -9,7 +9,7 @@ use rein_protocol::Timestamp;
 
 use super::body::{Said, read};
 use super::phrases::{self, any};
-use super::{ErrorKind, ModelError};
+use super::{ErrorKind, ModelError, NextKey};
 use crate::retry;
 
 /// What kind of error an answer is, and everything that is known of it. The
@@ -40,6 +40,7 @@ pub fn classify(status: Option<u16>, headers: &Headers, body: &str, now: Timesta
         longest_wait: retry::LONGEST_WAIT,
         hint: None,
         request_id: request_id(&said, headers),
+        next: NextKey::Same,
     }
 }
 
@@ -345,6 +346,7 @@ mod tests {
             longest_wait: retry::LONGEST_WAIT,
             hint: None,
             request_id: Some("req_1".to_owned()),
+            next: NextKey::Same,
         };
         assert_eq!(classify(Some(429), &headers, body, NOW), expected);
     }

@@ -82,7 +82,11 @@ impl Advice {
             }
             (Some(KeySource::Account), Some(name)) => format!("export {name}=…"),
             (None, Some(name)) => format!("export {name}=… or run `{login}`"),
-            (Some(KeySource::Stored | KeySource::StoredCommand | KeySource::Login), _) | (_, None) => login,
+            (
+                Some(KeySource::Stored | KeySource::Keyring | KeySource::StoredCommand | KeySource::Login),
+                _,
+            )
+            | (_, None) => login,
         }
     }
 

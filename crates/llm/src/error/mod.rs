@@ -109,6 +109,18 @@ pub struct ModelError {
     pub hint: Option<String>,
     /// The provider's name for the request, for its support.
     pub request_id: Option<String>,
+    /// Who asks if the same request is made again.
+    pub next: NextKey,
+}
+
+/// Who asks if a request is made again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum NextKey {
+    /// The same.
+    #[default]
+    Same,
+    /// Another key takes the place of the one that was turned away.
+    Another,
 }
 
 impl ModelError {
@@ -122,6 +134,7 @@ impl ModelError {
             longest_wait: retry::LONGEST_WAIT,
             hint: None,
             request_id: None,
+            next: NextKey::Same,
         }
     }
 
@@ -136,7 +149,8 @@ impl ModelError {
     /// succeed, and not only after a wait that nobody sits through.
     #[must_use]
     pub fn retryable(&self) -> bool {
-        self.kind.retryable() && self.retry_after.is_none_or(|wait| wait <= self.longest_wait)
+        self.next == NextKey::Another
+            || self.kind.retryable() && self.retry_after.is_none_or(|wait| wait <= self.longest_wait)
     }
 }
 

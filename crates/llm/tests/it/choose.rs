@@ -70,7 +70,7 @@ async fn a_bare_name_is_taken_if_one_usable_provider_has_it() {
 #[tokio::test]
 async fn a_key_in_the_environment_is_enough() {
     let openai = models(Catalog::bundled(), &[("OPENAI_API_KEY", "k"), ("GROQ_API_KEY", "k")]);
-    assert_eq!(choose(&openai, None).await.unwrap(), "openai/gpt-5");
+    assert_eq!(choose(&openai, None).await.unwrap(), "openai/gpt-6.1-sol");
     let groq = models(Catalog::bundled(), &[("GROQ_API_KEY", "k")]);
     assert_eq!(choose(&groq, None).await.unwrap(), "groq/openai/gpt-oss-120b");
 }
@@ -83,7 +83,7 @@ async fn an_address_in_the_environment_is_asked_for_its_models() {
     assert_eq!(choose(&custom, Some("whatever")).await.unwrap(), "openai/whatever");
     server.abort();
     let silent = models(Catalog::bundled(), &[("OPENAI_BASE_URL", &nowhere().await)]);
-    assert_eq!(choose(&silent, None).await.unwrap(), "openai/gpt-5");
+    assert_eq!(choose(&silent, None).await.unwrap(), "openai/gpt-6.1-sol");
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rein_http::{Client, ClientOptions};
 use rein_llm::discovery::local;
 use rein_llm::window::ServerKind;
-use rein_llm::{Catalog, LocalServer, LocalWindow, ProviderConfig};
+use rein_llm::{Catalog, LocalServer, LocalWindow, ModelInfo, ProviderConfig, Wire};
 use tokio::io::AsyncWriteExt;
 
 use crate::server::{answer, answer_always, listen, models, read_request};
@@ -131,18 +131,35 @@ async fn the_window_that_a_server_has_set_up_is_read_from_each_kind() {
 }
 
 #[test]
-fn a_server_on_this_machine_is_known_by_its_usual_port() {
+fn a_server_that_has_a_window_of_its_own_is_known_by_its_port_or_by_the_settings() {
     let at = |url: &str| {
         let models = models(Catalog::bundled(), &[("OPENAI_BASE_URL", url), ("OPENAI_API_KEY", "k")]);
-        models.is_on_this_machine(&"openai/m".parse().unwrap())
+        models.has_own_window(&"openai/m".parse().unwrap())
     };
     assert!(at("http://127.0.0.1:11434/v1") && at("http://localhost:11434"));
     assert!(
         !at("http://127.0.0.1:9/v1") && !at("https://api.example.com:11434/v1") && !at("http://127.0.0.1")
     );
     let bundled = models(Catalog::bundled(), &[]);
-    assert!(bundled.is_on_this_machine(&"ollama/m".parse().unwrap()));
-    assert!(!bundled.is_on_this_machine(&"nobody/m".parse().unwrap()));
+    assert!(bundled.has_own_window(&"ollama/m".parse().unwrap()));
+    assert!(!bundled.has_own_window(&"nobody/m".parse().unwrap()));
+    let set = |url: &str, wire, context| {
+        let config = ProviderConfig {
+            name: "mine".to_owned(),
+            wire,
+            base_url: Some(url.to_owned()),
+            models: vec![ModelInfo { context, ..ModelInfo::unlisted("m") }],
+            ..ProviderConfig::default()
+        };
+        let catalog = Catalog::bundled().with_provider(config).unwrap();
+        models(catalog, &[]).has_own_window(&"mine/m".parse().unwrap())
+    };
+    for near in ["http://127.0.0.1:9000/v1", "http://192.168.1.7:8123/v1", "http://box.local/v1"] {
+        assert!(set(near, None, None), "{near}");
+        assert!(!set(near, None, Some(5)) && !set(near, Some(Wire::Anthropic), None), "{near}");
+    }
+    assert!(set("http://192.168.1.7:11434/v1", None, Some(5)));
+    assert!(!set("https://models.example.com/v1", None, None));
 }
 
 #[test]
@@ -151,7 +168,8 @@ fn a_window_that_is_too_small_is_told_with_its_remedy() {
     assert_eq!(
         warning(Some(4096), Some(32768), ServerKind::Ollama).unwrap(),
         "`m` has a window of 4096 tokens, and Ollama cuts longer prompts without a word; start the server with \
-         OLLAMA_CONTEXT_LENGTH=32768 ollama serve, or set `PARAMETER num_ctx 32768` in a Modelfile"
+         OLLAMA_CONTEXT_LENGTH=32768 ollama serve, or make a model that has it: printf 'FROM m\\nPARAMETER num_ctx \
+         32768\\n' | ollama create m-large-window -f /dev/stdin"
     );
     assert!(warning(None, Some(131_072), ServerKind::Ollama).unwrap().contains("not loaded"));
     assert_eq!(

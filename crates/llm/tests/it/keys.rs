@@ -2,15 +2,19 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use rein_http::CancellationToken;
 use rein_llm::auth::{
     FileVault, KeySource, KeyState, SecretCommandFuture, StoredCredential, StoredSecret, Vault, update,
 };
 use rein_llm::{
-    AuthError, Catalog, ErrorKind, Keychain, ModelRequest, Models, ProviderConfig, SecretCommand,
+    AuthError, Catalog, ErrorKind, Keychain, ModelEvent, ModelRequest, Models, NextKey, ProviderConfig,
+    SecretCommand,
 };
 use rein_protocol::{ModelRef, Timestamp};
+use rein_testkit::{ModelServer, Script, Turn};
+use serde_json::json;
 use tempfile::TempDir;
 use tokio::io::AsyncWriteExt;
 use tokio::task::JoinHandle;
@@ -166,6 +170,81 @@ async fn a_command_in_settings_is_a_key_and_one_in_a_variable_is_text() {
     assert_eq!(sources, [KeySource::SettingsCommand, KeySource::Variable("OPENAI_API_KEY".to_owned())]);
     let endpoint = bare.resolve(&model()).unwrap();
     assert_eq!(endpoint.key_source, Some(KeySource::Variable("OPENAI_API_KEY".to_owned())));
+}
+
+#[tokio::test]
+async fn a_command_that_was_never_needed_is_run_when_the_key_before_it_is_turned_away() {
+    let (url, server) = picky("402 Pay").await;
+    let directory = tempfile::tempdir().unwrap();
+    let vault = vault(&directory);
+    store(&vault, StoredSecret::Command("print it".to_owned()));
+    let printer = Arc::new(Printer(vec![GOOD], AtomicUsize::new(0)));
+    let keychain = Keychain::open(vault).unwrap().with_command(printer);
+    let environment = [("OPENAI_BASE_URL", url.as_str()), ("OPENAI_API_KEY", "sk-empty-0123456789")];
+    let models = models(Catalog::bundled(), &environment).with_keychain(keychain);
+    ask(&models).await.unwrap();
+    assert_eq!(server.await.unwrap(), ["sk-empty-0123456789", GOOD]);
+}
+
+#[tokio::test]
+async fn a_command_that_prints_the_same_again_is_sent_no_third_time() {
+    let (url, server) = picky("401 No").await;
+    let directory = tempfile::tempdir().unwrap();
+    let vault = vault(&directory);
+    store(&vault, StoredSecret::Command("print it".to_owned()));
+    let printer = Arc::new(Printer(vec!["sk-stale-0123456789"; 9], AtomicUsize::new(0)));
+    let keychain = Keychain::open(vault).unwrap().with_command(printer.clone());
+    let models = models(Catalog::bundled(), &[("OPENAI_BASE_URL", &url)]).with_keychain(keychain);
+    assert_eq!(ask(&models).await.unwrap_err().kind, ErrorKind::Auth);
+    assert_eq!(printer.1.load(Ordering::SeqCst), 2);
+    server.abort();
+}
+
+/// The first key has no credit left, which the server says before its answer or in the middle of it.
+#[tokio::test]
+async fn a_key_that_runs_out_in_the_middle_of_an_answer_makes_room_for_the_next() {
+    let quota =
+        json!({"error": {"code": "insufficient_quota", "message": "You exceeded your current quota."}});
+    let script = Script::reply_with(move |request| match request.header("authorization") {
+        Some("Bearer sk-first-0123456789") => Turn::text("half an answer").data(&quota),
+        _ => Turn::text("whole"),
+    });
+    let server = ModelServer::start(script).await;
+    let url = server.base_url();
+    let directory = tempfile::tempdir().unwrap();
+    let vault = vault(&directory);
+    store(&vault, stored_key("sk-second-0123456789"));
+    let environment = [("OPENAI_BASE_URL", url.as_str()), ("OPENAI_API_KEY", "sk-first-0123456789")];
+    let models = models(Catalog::bundled(), &environment).with_keychain(Keychain::open(vault).unwrap());
+    let told = async |models: &Models| {
+        let request = ModelRequest::default();
+        let mut stream = models.stream(&model(), &request, CancellationToken::new()).await.unwrap();
+        let mut words = String::new();
+        loop {
+            match stream.next().await {
+                Ok(None) => return (words, None),
+                Err(error) => return (words, Some(error)),
+                Ok(Some(events)) => words.extend(events.into_iter().filter_map(|event| match event {
+                    ModelEvent::TextDelta { delta, .. } => Some(delta),
+                    _ => None,
+                })),
+            }
+        }
+    };
+    let (words, error) = told(&models).await;
+    let error = error.unwrap();
+    assert_eq!((words.as_str(), error.kind), ("half an answer", ErrorKind::Quota));
+    // Whoever asks again, as the engine does with what is retryable, asks with the next key and at once.
+    assert!(error.retryable());
+    assert_eq!((error.next, error.retry_after), (NextKey::Another, Some(Duration::ZERO)));
+    assert_eq!(error.hint.as_deref(), Some("the next key is used"));
+    assert_eq!(told(&models).await, ("whole".to_owned(), None));
+    let keys: Vec<String> = server
+        .requests()
+        .iter()
+        .map(|request| request.header("authorization").unwrap_or_default().to_owned())
+        .collect();
+    assert_eq!(keys, ["Bearer sk-first-0123456789", "Bearer sk-second-0123456789"]);
 }
 
 #[tokio::test]

@@ -29,7 +29,7 @@ fn oauth(base: &str) -> OAuth {
 }
 
 /// Answers one request after the other, and hands back what it was sent.
-async fn answers(bodies: &'static [(&'static str, &'static str)]) -> (String, JoinHandle<Vec<String>>) {
+pub async fn answers(bodies: &'static [(&'static str, &'static str)]) -> (String, JoinHandle<Vec<String>>) {
     let (listener, url) = listen().await;
     let task = tokio::spawn(async move {
         let mut seen = Vec::new();

@@ -1,6 +1,7 @@
 //! Models over real loopback sockets.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+mod accounts;
 mod anthropic;
 mod bedrock;
 mod choose;
@@ -8,6 +9,7 @@ mod dialect;
 mod discovery;
 mod fuzz;
 mod google;
+mod kept;
 mod keys;
 mod login;
 mod matrix;

@@ -218,7 +218,7 @@ async fn azure_has_its_own_paths_and_header() {
     let origin = server.origin();
     for (model, key) in [
         ("azure/gpt-5", ("AZURE_OPENAI_API_KEY", KEY)),
-        ("azure/DeepSeek-V3.1", ("AZURE_OPENAI_API_KEY", KEY)),
+        ("azure/deepseek-v3.1", ("AZURE_OPENAI_API_KEY", KEY)),
         ("azure/mine", ("AZURE_OPENAI_AD_TOKEN", "token-123456")),
         ("azure-deployments/my gpt", ("AZURE_API_KEY", KEY)),
     ] {

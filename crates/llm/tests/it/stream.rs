@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use rein_http::CancellationToken;
 use rein_http::replay::{Pace, Recording, Server};
-use rein_llm::{Catalog, ErrorKind, ModelError, ModelEvent, ModelRequest, ModelStream, ModelsOptions};
+use rein_llm::{
+    Catalog, ErrorKind, ModelError, ModelEvent, ModelRequest, ModelStream, ModelsOptions, NextKey,
+};
 use rein_protocol::{Content, Cost, Finish, Message, ModelRef, Usage};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -90,6 +92,7 @@ async fn an_error_says_what_the_provider_said_without_the_key_it_echoes() {
                 .to_owned(),
         ),
         request_id: Some("req_7".to_owned()),
+        next: NextKey::Same,
     };
     assert_eq!(error, expected);
     server.abort();

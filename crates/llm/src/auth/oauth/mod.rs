@@ -2,8 +2,8 @@
 //! browser on this one (RFC 8252, with PKCE). A mechanism: whose login it is,
 //! is data.
 //!
-//! No provider's client id comes with rein: who has one sets it in
-//! `provider.NAME.oauth`. Addresses that are not on this machine must be
+//! Where a login is, a provider's entry may say; its client id does not come
+//! with rein: who has one sets it in `provider.NAME.oauth`. Addresses that are not on this machine must be
 //! `https`. What is sent and answered here is never logged.
 
 mod browser;
@@ -20,7 +20,7 @@ use super::AuthError;
 
 pub use browser::BrowserLogin;
 pub use device::DeviceLogin;
-pub(super) use token::refresh;
+pub(super) use token::{granted, refresh};
 
 /// How long a server may take to answer.
 pub(super) const ANSWER_LIMIT: Duration = Duration::from_secs(30);
@@ -48,7 +48,24 @@ pub struct OAuth {
 }
 
 impl OAuth {
-    fn checked<'a>(&self, field: &'static str, url: &'a str) -> Result<&'a str, AuthError> {
+    /// This, where it says something, and what `known` says elsewhere.
+    #[must_use]
+    pub(crate) fn or(self, known: Option<Self>) -> Self {
+        let Some(known) = known else { return self };
+        let text = |own: String, known: String| if own.is_empty() { known } else { own };
+        Self {
+            client_id: text(self.client_id, known.client_id),
+            token_url: text(self.token_url, known.token_url),
+            device_url: self.device_url.or(known.device_url),
+            authorize_url: self.authorize_url.or(known.authorize_url),
+            scopes: if self.scopes.is_empty() { known.scopes } else { self.scopes },
+            redirect_port: self.redirect_port.or(known.redirect_port),
+            redirect_path: self.redirect_path.or(known.redirect_path),
+            parameters: if self.parameters.is_empty() { known.parameters } else { self.parameters },
+        }
+    }
+
+    pub(super) fn checked<'a>(&self, field: &'static str, url: &'a str) -> Result<&'a str, AuthError> {
         if url.starts_with("https://") || Reach::of(url) == Reach::Loopback {
             Ok(url)
         } else {

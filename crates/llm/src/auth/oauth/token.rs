@@ -40,6 +40,19 @@ pub(in super::super) async fn refresh(
     }
 }
 
+/// A token for something else than a login that is stored here.
+pub(in super::super) async fn granted(
+    http: &Client,
+    url: &str,
+    fields: &[(&str, &str)],
+    cancel: &CancellationToken,
+) -> Result<Login, AuthError> {
+    match post(http, url, fields, cancel).await? {
+        Answer::Good(value) => login(&value),
+        Answer::Bad { said, .. } => Err(AuthError::Refused { said }),
+    }
+}
+
 /// Posts a form.
 pub(super) async fn post(
     http: &Client,

@@ -66,6 +66,12 @@ fn every_file_is_a_provider_with_its_name_and_sound_values() {
         if let Some(model) = &provider.default_model {
             assert!(provider.model(model).is_some(), "{name}: {model} is not among its models");
         }
+        if let Some(oauth) = &provider.oauth {
+            let addresses = [&oauth.device_url, &oauth.authorize_url].into_iter().flatten();
+            assert!(addresses.chain([&oauth.token_url]).all(|url| url.starts_with("https://")), "{name}");
+            assert!(oauth.client_id.is_empty(), "{name}: rein has no client id of its own");
+        }
+        assert_eq!(provider.access.account_file_env.is_empty(), provider.access.account_scope.is_empty());
         let mut seen = HashSet::new();
         for model in &provider.models {
             assert!(seen.insert(&model.id), "{name}: {} twice", model.id);

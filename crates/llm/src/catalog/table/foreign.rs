@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::{Prices, Table, TableError, TableModel, brief, what_is_wrong};
+use crate::catalog::PriceTier;
 
 #[derive(Debug, Deserialize)]
 struct ForeignProvider {
@@ -46,6 +47,29 @@ struct ForeignCost {
     cache_read: Option<f64>,
     #[serde(default)]
     cache_write: Option<f64>,
+    #[serde(default)]
+    tiers: Vec<ForeignTier>,
+}
+
+/// Prices of longer prompts.
+#[derive(Debug, Deserialize)]
+struct ForeignTier {
+    #[serde(default)]
+    tier: ForeignThreshold,
+    #[serde(default)]
+    input: Option<f64>,
+    #[serde(default)]
+    output: Option<f64>,
+    #[serde(default)]
+    cache_read: Option<f64>,
+    #[serde(default)]
+    cache_write: Option<f64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct ForeignThreshold {
+    #[serde(default)]
+    size: Option<u64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -112,6 +136,19 @@ fn prices(cost: ForeignCost) -> Option<Prices> {
         output,
         cached_input: cost.cache_read.filter(costs),
         cache_write: cost.cache_write.filter(costs),
+        tiers: cost.tiers.into_iter().filter_map(tier).collect(),
         ..Prices::default()
+    })
+}
+
+/// What depends on anything but the length of a prompt is left out.
+fn tier(tier: ForeignTier) -> Option<PriceTier> {
+    Some(PriceTier {
+        above: tier.tier.size?,
+        input: tier.input?,
+        output: tier.output?,
+        cached_input: tier.cache_read,
+        cache_write: tier.cache_write,
+        ..PriceTier::default()
     })
 }

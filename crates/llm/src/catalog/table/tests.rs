@@ -1,6 +1,7 @@
 //! What a table may say, and what becomes of it.
 
 use super::*;
+use crate::catalog::PriceTier;
 
 const FROM: TableSource<'_> = TableSource { name: "models.toml", today: "2027-02-01" };
 
@@ -72,7 +73,8 @@ fn what_is_written_is_read_again() {
 fn the_json_of_others_is_understood() {
     let text = r#"{"togetherai": {"id": "togetherai", "env": ["X"], "models": {
         "m": {"id": "m", "name": "M", "tool_call": true, "reasoning": false, "modalities": {"input": ["text", "image"], "output": ["text"]},
-              "cost": {"input": 1, "output": 2, "cache_read": 0.5}, "limit": {"context": 1000, "output": 1000}},
+              "cost": {"input": 1, "output": 2, "cache_read": 0.5,
+                  "tiers": [{"tier": {"size": 200}, "input": 2, "output": 3, "cache_read": 1}, {"tier": {"type": "hour"}, "input": 9}]}, "limit": {"context": 1000, "output": 1000}},
         "free": {"cost": {"input": 0, "output": 0}, "limit": {"context": 0, "output": 0}},
         "painter": {"modalities": {"input": ["text"], "output": ["image"]}}}}, "unknown": {"models": {"x": {}}}}"#;
     let free = TableModel { provider: "together".into(), id: "free".into(), ..TableModel::default() };
@@ -82,7 +84,19 @@ fn the_json_of_others_is_understood() {
         tools: Some(true),
         reasoning: Some(false),
         images: Some(true),
-        prices: Some(Prices { input: 1.0, output: 2.0, cached_input: Some(0.5), ..Prices::default() }),
+        prices: Some(Prices {
+            input: 1.0,
+            output: 2.0,
+            cached_input: Some(0.5),
+            tiers: vec![PriceTier {
+                above: 200,
+                input: 2.0,
+                output: 3.0,
+                cached_input: Some(1.0),
+                ..PriceTier::default()
+            }],
+            ..Prices::default()
+        }),
         ..free.clone()
     };
     let expected =

@@ -21,6 +21,7 @@ pub(in crate::wire) struct ChatDecoder {
     parts: Parts,
     calls: Calls,
     think: ThinkSplitter,
+    frame: plain::Frame,
     choice: Option<u64>,
     finish: Option<Finish>,
     refused: bool,
@@ -69,7 +70,7 @@ impl Decoder for ChatDecoder {
         if event.event.as_deref() == Some("error") {
             return Err(self.fail(reported(data), out));
         }
-        if let Some((index, text)) = plain::words(data) {
+        if let Some((index, text)) = self.frame.words(data) {
             if *self.choice.get_or_insert(index) == index {
                 self.text(&text, out);
             }

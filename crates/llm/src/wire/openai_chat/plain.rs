@@ -41,8 +41,50 @@ struct Delta<'a> {
     function_call: Option<IgnoredAny>,
 }
 
+/// What is around the words of a plain chunk. Mostly the next one is the same but for its words, and then it need not
+/// be parsed: other words without anything to escape make the same chunk with other words.
+#[derive(Debug, Default)]
+pub(super) struct Frame {
+    before: String,
+    after: String,
+    index: u64,
+}
+
+impl Frame {
+    /// The words of a chunk that holds nothing else, and the choice that they belong to.
+    pub(super) fn words<'a>(&mut self, data: &'a str) -> Option<(u64, Cow<'a, str>)> {
+        if let Some(words) = self.same(data) {
+            return Some((self.index, Cow::Borrowed(words)));
+        }
+        let (index, words) = words(data)?;
+        if let Cow::Borrowed(words) = words {
+            self.learn(data, words, index);
+        }
+        Some((index, words))
+    }
+
+    fn same<'a>(&self, data: &'a str) -> Option<&'a str> {
+        let words = data.strip_prefix(self.before.as_str())?.strip_suffix(self.after.as_str())?;
+        let unescaped = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
+        let known = !self.after.is_empty() && words.bytes().fold(true, |all, byte| all & unescaped(byte));
+        known.then_some(words)
+    }
+
+    fn learn(&mut self, data: &str, words: &str, index: u64) {
+        let start = (words.as_ptr() as usize).wrapping_sub(data.as_ptr() as usize);
+        let around = data.get(..start).zip(start.checked_add(words.len()).and_then(|end| data.get(end..)));
+        self.before.clear();
+        self.after.clear();
+        if let Some((before, after)) = around {
+            self.before.push_str(before);
+            self.after.push_str(after);
+        }
+        self.index = index;
+    }
+}
+
 /// The words of a chunk that holds nothing else, and the choice that they belong to.
-pub(super) fn words(data: &str) -> Option<(u64, Cow<'_, str>)> {
+fn words(data: &str) -> Option<(u64, Cow<'_, str>)> {
     let Chunk { choices: [choice], error, usage, x_groq } = serde_json::from_str(data).ok()?;
     let Choice { index, delta, finish_reason, usage: own_usage } = choice;
     let around = [error, usage, x_groq, finish_reason, own_usage];
@@ -61,6 +103,28 @@ pub(super) fn words(data: &str) -> Option<(u64, Cow<'_, str>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_chunk_like_the_last_one_is_read_the_same_and_others_as_ever() {
+        let chunk = |words: &str, id: &str| {
+            format!(r#"{{"id":"{id}","choices":[{{"delta":{{"content":"{words}"}},"index":3}}]}}"#)
+        };
+        let mut frame = Frame::default();
+        let pieces = ["a", "", "b\u{e9} \u{1F980}", r"c\n", "d", r#"e\"f"#, "g"];
+        for (words, id) in pieces.iter().flat_map(|words| [(words, "1"), (words, "1"), (words, "22")]) {
+            let data = chunk(words, id);
+            let expected: String = serde_json::from_str(&format!("\"{words}\"")).unwrap();
+            assert_eq!(frame.words(&data), Some((3, expected.into())), "{data}");
+        }
+        // Words that end the text and say more, and what only begins like the last one.
+        let more = chunk(r#"g","tool_calls":[{}],"x":""#, "22");
+        assert_eq!(frame.words(&more), None);
+        let known = chunk("g", "22");
+        for end in 0..known.len() {
+            assert_eq!(frame.words(&known[..end]), None, "{end}");
+        }
+        assert_eq!(frame.words(&chunk("a\u{1}b", "22")), None);
+    }
 
     #[test]
     fn only_words_are_plain() {

@@ -1,0 +1,95 @@
+//! Cases about calls that models write into text: which dialect of ours reads
+//! the format of a case, and when what was found is the same.
+//!
+//! Blanks at the ends of words and around calls are not compared: they are
+//! dropped here by rule, and elsewhere each in another way.
+
+use serde_json::{Value, json};
+
+use super::case::{PeerCase, Verdict};
+use super::peers::{ask, not_applicable, same};
+
+/// The dialect that reads a format, if there is one.
+fn dialect(format: &str) -> Option<&'static str> {
+    Some(match format {
+        "anthropic" | "xml" => "anthropic-xml",
+        "deepseek" | "deepseek-v3" | "deepseek-v3.1" => "deepseek",
+        "gemini" => "gemini",
+        "gemma" | "gemma4" => "gemma",
+        "glm" | "glm-4.6" => "glm",
+        "harmony" => "harmony",
+        "hermes" | "qwen3" | "qwen3-json" => "hermes",
+        "json-in-text" | "json-tool-calls" => "json",
+        "kimi" | "kimi-k2" => "kimi",
+        "llama4-pythonic" | "pythonic" => "llama",
+        "ministral" => "mistral",
+        "qwen3-coder" => "qwen-coder",
+        _ => return None,
+    })
+}
+
+/// Runs one case.
+pub fn run(case: &PeerCase) -> Verdict {
+    let input = &case.input;
+    let Some(dialect) = dialect(input["format"].as_str().unwrap_or_default()) else {
+        return not_applicable("the format of a model for which there is no dialect");
+    };
+    if input["parse_thinking"] == false || input["thinking_supported"] == false || input["think"] == false {
+        return not_applicable("thinking that is not to be found");
+    }
+    match case.op.as_str() {
+        "scan" | "parse" | "stream" => parsed(case, dialect),
+        "stream-steps" => not_applicable("what is told after each step of another implementation"),
+        _ => not_applicable("a piece of another implementation"),
+    }
+}
+
+fn parsed(case: &PeerCase, dialect: &str) -> Verdict {
+    let input = &case.input;
+    let chunks = match &input["chunks"] {
+        Value::Array(chunks) => json!(chunks),
+        _ => json!([input["text"]]),
+    };
+    // With this one, answers begin in the middle of thinking.
+    let opened = input["format"] == "deepseek-v3.1" && input["thinking_supported"] == true;
+    let dialect = if input.get("tagset").is_some() { "deepseek" } else { dialect };
+    let ours = json!({"dialect": dialect, "pieces": chunks, "tools": input["tools"], "opened": opened});
+    ask("dialect.parse", &ours, |found| compare(found?, &case.expect))
+}
+
+fn compare(found: &Value, expect: &Value) -> Result<(), String> {
+    let calls = found["calls"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if let Some(expected) = expect["calls"].as_array() {
+        let named = |call: &Value| json!({"name": call["name"], "arguments": call["arguments"]});
+        let ours: Vec<Value> = calls.iter().map(named).collect();
+        let theirs: Vec<Value> = expected.iter().map(named).collect();
+        same(&json!(ours), &json!(theirs))?;
+    }
+    if let Some(names) = expect["call_names"].as_array() {
+        let ours: Vec<&Value> = calls.iter().map(|call| &call["name"]).collect();
+        same(&json!(ours), &json!(names))?;
+    }
+    if let Some(count) = expect["call_count"].as_u64() {
+        same(&json!(calls.len()), &json!(count))?;
+    }
+    if let Some(least) = expect["call_count_min"].as_u64()
+        && (calls.len() as u64) < least
+    {
+        return Err(format!("ours:   {} calls\ntheirs: at least {least}", calls.len()));
+    }
+    for (place, included) in expect["arguments_include"].as_object().into_iter().flatten() {
+        let arguments =
+            place.parse::<usize>().ok().and_then(|place| calls.get(place)).map(|call| &call["arguments"]);
+        for (name, value) in included.as_object().into_iter().flatten() {
+            same(&json!(arguments.map(|arguments| &arguments[name.as_str()])), &json!(value))?;
+        }
+    }
+    for (ours, theirs) in [("text", "content"), ("reasoning", "thinking")] {
+        if let Some(expected) = expect[theirs].as_str() {
+            let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let told = words(found[ours].as_str().unwrap_or_default());
+            same(&json!(told), &json!(words(expected)))?;
+        }
+    }
+    Ok(())
+}
