@@ -32,6 +32,11 @@ impl CommandError {
         Self::new(Exit::Failure, message)
     }
 
+    /// What was wrong and why, in one sentence for another place than the end of the program.
+    pub fn sentence(&self) -> String {
+        std::iter::once(&self.message).chain(&self.causes).map(String::as_str).collect::<Vec<_>>().join(": ")
+    }
+
     fn new(exit: Exit, message: impl Into<String>) -> Self {
         Self { exit, message: message.into(), causes: Vec::new(), hints: Vec::new() }
     }

@@ -37,6 +37,7 @@ mod stdout;
 mod streams;
 mod terminal;
 mod terminal_face;
+mod terminal_host;
 mod wiring;
 
 use std::io;

@@ -1,6 +1,7 @@
 //! `rein` at a terminal: from arguments to the face that a person talks to.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
 
 use rein_protocol::OpenSession;
 use rein_tui::{Ended, TuiOptions};
@@ -11,6 +12,7 @@ use crate::exit::Exit;
 use crate::sessions;
 use crate::signals::Signal;
 use crate::terminal::Target;
+use crate::terminal_host::TerminalHost;
 use crate::wiring::{self, Setup};
 
 /// Whether somebody sits at a terminal and asked for nothing else.
@@ -60,6 +62,9 @@ async fn open(mut setup: Setup, run: &RunArguments, shared: &SharedArguments) ->
     options.state_directory = Some(setup.places().directories.state.join("tui"));
     options.models = setup.models_to_choose_from().to_vec();
     options.prompt = Some(run.prompt()).filter(|prompt| !prompt.is_empty());
+    let store = setup.store().await?;
+    let host = TerminalHost::new(store, &setup.places().environment, setup.directory());
+    options.host = Arc::new(host);
     let exit = rein_tui::run(engine, options)
         .await
         .map_err(|error| CommandError::failure("the terminal face cannot be shown").caused_by(error))?;

@@ -7,6 +7,7 @@
 mod confinement;
 mod keys;
 mod models;
+pub(crate) mod pictures;
 mod places;
 mod providers;
 mod recording;
@@ -26,7 +27,7 @@ use rein_llm::{Catalog, ErrorKind, ModelError, ModelInfo, Models, ModelsOptions,
 use rein_permission::{Layer, Policy, Presence, Rule};
 use rein_protocol::{Content, Mode, ModelRef, Service};
 use rein_store::{SalvageReport, Store, StoreOptions};
-use rein_tools::{Picture, Registry, picture};
+use rein_tools::Registry;
 
 use crate::args::{RunArguments, SharedArguments};
 use crate::error::CommandError;
@@ -235,16 +236,7 @@ impl Setup {
     pub async fn pictures(&mut self, files: &[PathBuf]) -> Result<Vec<Content>, CommandError> {
         let mut content = Vec::with_capacity(files.len());
         for file in files {
-            let wrong = || CommandError::usage(format!("{} cannot be sent as a picture", file.display()));
-            let bytes = tokio::fs::read(file).await.map_err(|error| wrong().caused_by(error))?;
-            let prepared =
-                tokio::task::spawn_blocking(|| picture::prepare(bytes, picture::Limits::default()));
-            let prepared = prepared.await.map_err(|error| wrong().caused_by(error))?;
-            let Picture { media_type, bytes } = prepared.map_err(|error| wrong().caused_by(error))?;
-            let kept = self.store().await?.put_blob(bytes).await;
-            let blob =
-                kept.map_err(|error| CommandError::failure("a picture was not kept").caused_by(error))?;
-            content.push(Content::Image { media_type: media_type.to_owned(), blob });
+            content.push(pictures::keep(&self.store().await?, file).await?);
         }
         Ok(content)
     }

@@ -13,11 +13,14 @@
 pub mod editor;
 mod files;
 pub mod highlight;
+pub mod host;
+pub mod image;
 mod keep;
 pub mod line;
 pub mod markdown;
 pub mod model;
 pub mod neutral;
+mod outside;
 pub mod paint;
 pub mod picker;
 pub mod screen;
@@ -28,16 +31,18 @@ mod worker;
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use rein_protocol::{ModelRef, OpenSession, ServiceError, SessionId};
 
 pub use editor::{Editing, Keymap};
+pub use host::Host;
 pub use paint::{Ink, Letters, Palette};
 pub use screen::{Reflow, Size};
 pub use shell::run;
 
 /// What the face is told.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct TuiOptions {
     /// The session to begin with.
     pub open: OpenSession,
@@ -55,6 +60,14 @@ pub struct TuiOptions {
     pub editing: Editing,
     /// Which key does what in the editor.
     pub keymap: Keymap,
+    /// The program around the face.
+    pub host: Arc<dyn Host>,
+}
+
+impl std::fmt::Debug for TuiOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TuiOptions").field("open", &self.open).finish_non_exhaustive()
+    }
 }
 
 impl TuiOptions {
@@ -71,6 +84,7 @@ impl TuiOptions {
             reflow: Reflow::detect(variable),
             editing: Editing::default(),
             keymap: Keymap::default(),
+            host: Arc::new(host::Nobody),
         }
     }
 }

@@ -18,8 +18,10 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::editor::Draft;
 use crate::files;
+use crate::host::Host;
 use crate::keep::Keep;
 use crate::model::{Effect, Focus, Message, Model};
+use crate::outside;
 use crate::picker::files::FileIndex;
 use crate::screen::{Screen, Size};
 use crate::terminal::{self, Terminal};
@@ -74,6 +76,18 @@ impl Signals {
         })
     }
 
+    async fn fatal(&mut self) -> Ended {
+        tokio::select! {
+            _ = self.terminate.recv() => Ended::Terminated,
+            _ = self.hangup.recv() => Ended::HungUp,
+        }
+    }
+
+    /// Interrupts that were meant for another program.
+    fn forget_interrupts(&mut self) {
+        while self.interrupt.recv().now_or_never().is_some() {}
+    }
+
     async fn ending(&mut self) -> Ended {
         tokio::select! {
             _ = self.terminate.recv() => Ended::Terminated,
@@ -87,7 +101,9 @@ struct Shell {
     model: Model,
     screen: Screen,
     terminal: Terminal,
-    keys: KeyStream,
+    /// Nobody reads keys while another program has the terminal.
+    keys: Option<KeyStream>,
+    host: Arc<dyn Host>,
     worker: Worker,
     events: Option<EventStream>,
     signals: Signals,
@@ -108,7 +124,7 @@ struct Shell {
 
 impl Shell {
     fn start(service: Arc<dyn Service>, options: TuiOptions) -> Result<Self, TuiError> {
-        let TuiOptions { open, prompt, state_directory, models, palette, reflow, editing, keymap } = options;
+        let TuiOptions { open, prompt, state_directory, models, palette, reflow, editing, keymap, host } = options;
         let workspace = open.workspace.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
         let keep = Keep::new(state_directory.as_deref(), &workspace);
         let (history, draft) = keep.load();
@@ -119,8 +135,9 @@ impl Shell {
         let mut model = Model::new(size)
             .with_models(models)
             .with_keys(keymap, editing)
+            .with_image_probe(Box::new(crate::image::facts))
             .with_memory(history, draft.clone());
-        let worker = Worker::start(service);
+        let worker = Worker::start(service, Arc::clone(&host));
         worker.call(Effect::Open(open), None, PathBuf::new());
         if let Some(prompt) = prompt {
             model.say_first(prompt);
@@ -129,7 +146,8 @@ impl Shell {
             model,
             screen: Screen::new(size, palette, reflow),
             terminal,
-            keys: KeyStream::new(),
+            keys: Some(KeyStream::new()),
+            host,
             worker,
             events: None,
             signals,
@@ -173,7 +191,7 @@ impl Shell {
         tokio::select! {
             biased;
             ended = self.signals.ending() => self.ended = Some(ended),
-            key = self.keys.next() => match key {
+            key = key(&mut self.keys) => match key {
                 Some(Ok(event)) => self.terminal_event(event).await?,
                 // The terminal is gone.
                 Some(Err(_)) | None => self.ended = Some(Ended::HungUp),
@@ -277,6 +295,7 @@ impl Shell {
                 self.terminal.write(bytes);
             }
             Effect::Suspend => self.suspend().await?,
+            Effect::EditOutside(text) => self.edit_outside(text).await?,
             Effect::Notify(text) => self.terminal.write(notification(&text)),
             Effect::FindFiles => {
                 let workspace = self.model.workspace().to_owned();
@@ -304,6 +323,29 @@ impl Shell {
         self.screen.forget();
         self.resized(Terminal::size());
         Ok(())
+    }
+
+    /// Lets the person go on in another program, which has the terminal meanwhile.
+    async fn edit_outside(&mut self, text: String) -> Result<(), TuiError> {
+        self.save_draft();
+        let bytes = self.screen.leave();
+        self.terminal.write(bytes);
+        self.keys = None;
+        self.terminal.lend().await.map_err(TuiError::Terminal)?;
+        let host = Arc::clone(&self.host);
+        let edited = tokio::select! {
+            edited = outside::edit(&*host, text) => edited,
+            ended = self.signals.fatal() => {
+                self.ended = Some(ended);
+                return Ok(());
+            }
+        };
+        // What was pressed there was not meant for here.
+        self.signals.forget_interrupts();
+        while self.continued.recv().now_or_never().is_some() {}
+        self.keys = Some(KeyStream::new());
+        self.come_back()?;
+        Box::pin(self.take(Message::EditedOutside(edited))).await
     }
 
     /// Somebody else stopped the process and let it go on.
@@ -371,6 +413,13 @@ impl Shell {
 
 /// SIGCONT has the same number on Linux as rustix says it has everywhere else.
 const CONTINUE: i32 = rustix::process::Signal::CONT.as_raw();
+
+async fn key(keys: &mut Option<KeyStream>) -> Option<io::Result<TerminalEvent>> {
+    match keys {
+        Some(keys) => keys.next().await,
+        None => std::future::pending().await,
+    }
+}
 
 async fn next(events: &mut Option<EventStream>) -> Option<Event> {
     match events {

@@ -100,6 +100,13 @@ impl Terminal {
         self.take_again()
     }
 
+    /// Gives it to another program for a while.
+    pub async fn lend(&mut self) -> io::Result<()> {
+        self.writer.ready().await?;
+        leave_modes();
+        Ok(())
+    }
+
     /// Puts the modes back after somebody else may have changed them.
     pub fn take_again(&mut self) -> io::Result<()> {
         // The second call does nothing while it believes that the first one holds.

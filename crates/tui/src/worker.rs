@@ -13,6 +13,8 @@ use rein_protocol::{
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::editor::Attachment;
+use crate::host::Host;
 use crate::model::{Effect, Message};
 
 /// What may wait to be done.
@@ -41,12 +43,12 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    pub(crate) fn start(service: Arc<dyn Service>) -> Self {
+    pub(crate) fn start(service: Arc<dyn Service>, host: Arc<dyn Host>) -> Self {
         let (calls, mut waiting) = mpsc::channel::<Call>(CALLS);
         let (sender, answers) = mpsc::channel(CALLS);
         let task = tokio::spawn(async move {
             while let Some(call) = waiting.recv().await {
-                let answer = make(&*service, call).await;
+                let answer = make(&*service, &*host, call).await;
                 if let Some(answer) = answer
                     && sender.send(answer).await.is_err()
                 {
@@ -63,7 +65,7 @@ impl Worker {
     }
 }
 
-async fn make(service: &dyn Service, call: Call) -> Option<Answer> {
+async fn make(service: &dyn Service, host: &dyn Host, call: Call) -> Option<Answer> {
     let Call { effect, session, workspace } = call;
     if let Effect::Open(request) = effect {
         return Some(match open(service, request, session).await {
@@ -80,13 +82,28 @@ async fn make(service: &dyn Service, call: Call) -> Option<Answer> {
     }
     let session = session?;
     let done = match effect {
-        Effect::Prompt { text, delivery } => {
-            let prompt = Prompt { content: vec![Content::text(text.clone())], delivery };
-            return match service.prompt(&session, prompt).await {
-                Ok(_) => None,
-                Err(error) => Some(Answer::Message(Message::NotSent { text, error })),
+        Effect::Prompt { text, attachments, delivery } => {
+            let said = match content(host, &text, &attachments).await {
+                Ok(content) => service.prompt(&session, Prompt { content, delivery }).await,
+                Err(message) => Err(ServiceError::Invalid { message }),
             };
+            return said
+                .err()
+                .map(|error| Answer::Message(Message::NotSent { text, attachments, error }));
         }
+        Effect::Note { note, place } => {
+            return Some(Answer::Message(match service.remember(&session, note.clone(), place).await {
+                Ok(file) => Message::Noted { note, file },
+                Err(error) => Message::Failed(error),
+            }));
+        }
+        Effect::Reload => {
+            return Some(Answer::Message(match service.get(&session).await {
+                Ok(snapshot) => Message::Reloaded(Box::new(snapshot)),
+                Err(error) => Message::Failed(error),
+            }));
+        }
+        Effect::Shell(command) => service.shell(&session, command).await.map(drop),
         Effect::FetchTranscript => {
             return Some(Answer::Message(match service.get(&session).await {
                 Ok(snapshot) => Message::Transcript(Box::new(snapshot)),
@@ -112,11 +129,21 @@ async fn make(service: &dyn Service, call: Call) -> Option<Answer> {
         | Effect::FindFiles
         | Effect::Remember(_)
         | Effect::Notify(_)
+        | Effect::EditOutside(_)
         | Effect::Suspend
         | Effect::Redraw
         | Effect::Quit => Ok(()),
     };
     done.err().map(|error| Answer::Message(Message::Failed(error)))
+}
+
+/// The words, and the pictures that they name.
+async fn content(host: &dyn Host, text: &str, attachments: &[Attachment]) -> Result<Vec<Content>, String> {
+    let mut content = vec![Content::text(text)];
+    for image in attachments {
+        content.push(host.keep_picture(&image.path).await?);
+    }
+    Ok(content)
 }
 
 /// Opens one session and closes the other.

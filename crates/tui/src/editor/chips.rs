@@ -59,12 +59,20 @@ impl Chips {
         self.add(Chip::Paste { label, content: content.to_owned() })
     }
 
-    /// The character for an image.
-    pub(crate) fn image(&mut self, path: &Path) -> Option<char> {
+    /// The character for an image, of which there are some facts to tell.
+    pub(crate) fn image(&mut self, path: &Path, facts: &str) -> Option<char> {
         let number = self.0.iter().filter(|chip| matches!(chip, Chip::Image(_))).count() + 1;
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let label = format!("[image {number}: {}]", clean(&name).replace('\n', " "));
+        let label = format!("[image {number} {}]", clean(facts).replace('\n', " "));
         self.add(Chip::Image(Attachment { label, path: path.to_owned() }))
+    }
+
+    /// The character for an image that had one before.
+    pub(crate) fn again(&mut self, image: Attachment) -> Option<char> {
+        let chip = Chip::Image(image);
+        match self.0.iter().position(|known| *known == chip) {
+            Some(place) => char::from_u32(FIRST + u32::try_from(place).ok()?),
+            None => self.add(chip),
+        }
     }
 
     fn add(&mut self, chip: Chip) -> Option<char> {

@@ -9,7 +9,7 @@ use rein_protocol::event::PartKind;
 use rein_protocol::message::AssistantPart;
 use rein_protocol::{
     Ask, CallId, Content, Entry, EntryBody, Event, EventBody, PartId, SessionState, Snapshot, StopReason,
-    TodoList,
+    Titler, TodoList,
 };
 
 use super::dialog::Dialog;
@@ -31,15 +31,32 @@ impl Model {
         self.workspace.clone_from(&info.workspace);
         self.model.clone_from(&info.model);
         self.mode = info.mode;
-        (self.shown_mode, self.shown_model) = (self.mode, self.model.clone());
+        self.effort = info.effort;
+        self.changes_are_shown();
         let banner = view::note::banner(self, if first { None } else { Some(&info.title) });
         self.note(banner);
+        let mut effects = self.load(snapshot);
+        effects.append(&mut self.unsent);
+        effects
+    }
+
+    /// The person went to another place of the session: what is there now.
+    pub(super) fn reloaded(&mut self, snapshot: Snapshot) -> Vec<Effect> {
+        if self.session.as_ref() != Some(&snapshot.info.id) {
+            return Vec::new();
+        }
+        self.forget_session();
+        self.load(snapshot)
+    }
+
+    fn load(&mut self, snapshot: Snapshot) -> Vec<Effect> {
         self.replay(&snapshot);
         self.jobs.clone_from(&snapshot.jobs);
         (self.usage, self.cost) = (snapshot.usage, snapshot.cost);
         self.mode = snapshot.info.mode;
+        self.effort = snapshot.info.effort;
         self.model = snapshot.info.model.or(self.model.take());
-        (self.shown_mode, self.shown_model) = (self.mode, self.model.clone());
+        self.changes_are_shown();
         match snapshot.info.state {
             SessionState::Running { .. } => {}
             SessionState::Idle => self.turn = None,
@@ -57,13 +74,15 @@ impl Model {
         for ask in snapshot.asks {
             effects.extend(self.asked(ask));
         }
-        let unsent = std::mem::take(&mut self.unsent);
-        effects.extend(unsent.into_iter().map(|(text, delivery)| Effect::Prompt { text, delivery }));
+        self.loaded = Some(snapshot.seq);
         effects
     }
 
     fn forget_session(&mut self) {
         self.live.clear();
+        self.runs.clear();
+        self.loaded = None;
+        self.compacting = None;
         self.fold = Fold::default();
         self.queue.clear();
         self.dialogs.clear();
@@ -91,6 +110,9 @@ impl Model {
         if self.session.as_ref().is_some_and(|session| *session != event.session) {
             return Vec::new();
         }
+        if self.loaded.is_some_and(|loaded| event.seq <= loaded) {
+            return Vec::new();
+        }
         match event.body {
             EventBody::Entry { entry } => return self.entry(&entry),
             // Settled with the next frame: there may be thousands a second.
@@ -100,6 +122,8 @@ impl Model {
                     card.tail.push(&delta);
                 }
             }
+            EventBody::PersonRuns { call, command } => self.person_runs(call, &command),
+            EventBody::Compacting { reason } => self.compacting = Some(reason),
             EventBody::Job { job } => match self.jobs.iter_mut().find(|known| known.id == job.id) {
                 Some(known) => *known = job,
                 None => self.jobs.push(job),
@@ -108,9 +132,9 @@ impl Model {
                 let at = self.now + Duration::from_millis(delay_ms);
                 self.retry = Some(Retry { at, attempt, error });
             }
-            EventBody::Compacting { .. } | EventBody::PersonRuns { .. } => {}
             EventBody::Notice { message } => {
-                let lines = view::note::remark(&message, self.size.columns);
+                self.compacting = None;
+                let lines = view::note::notice(&message, self.size.columns);
                 self.note(lines);
             }
             EventBody::Broken { message } => {
@@ -143,7 +167,7 @@ impl Model {
                 self.turn.get_or_insert(Turn { since: now, interrupting: false });
             }
             EntryBody::StepStarted { model, .. } => {
-                self.retry = None;
+                (self.retry, self.compacting) = (None, None);
                 self.model = Some(model.clone());
                 let now = self.now;
                 self.turn.get_or_insert(Turn { since: now, interrupting: false });
@@ -186,13 +210,23 @@ impl Model {
                 }
                 None => self.queue.retain(|message| message.entry != *queued),
             },
-            EntryBody::Pruned { .. }
-            | EntryBody::Travelled { .. }
-            | EntryBody::PersonRan { .. }
-            | EntryBody::Titled { .. }
-            | EntryBody::EffortChanged { .. } => {}
+            EntryBody::Pruned { .. } => {}
+            EntryBody::Travelled { .. } => {
+                self.finish_all();
+                let lines = view::note::divider("went to another place of the session", self.size.columns);
+                self.note(lines);
+                effects.push(Effect::Reload);
+            }
+            EntryBody::PersonRan { call, command, result } => self.person_ran(call, command, result),
+            EntryBody::Titled { title, by: Titler::Person } => {
+                let lines = view::note::divider(&format!("session: {title}"), self.size.columns);
+                self.note(lines);
+            }
+            EntryBody::Titled { by: Titler::Model, .. } => {}
+            EntryBody::EffortChanged { effort } => self.effort = *effort,
             EntryBody::Compacted { compaction } => {
                 self.context = compaction.tokens_after;
+                self.compacting = None;
                 self.finish_all();
                 let lines = view::note::divider(&view::note::compacted(compaction), self.size.columns);
                 self.note(lines);
@@ -213,7 +247,7 @@ impl Model {
     fn turn_ended(&mut self, stop: StopReason, message: Option<&str>) -> Vec<Effect> {
         self.finish_all();
         self.dialogs.clear();
-        self.retry = None;
+        (self.retry, self.compacting) = (None, None);
         let was_running = self.turn.take().is_some();
         let lines = view::note::ended(stop, message, self.size.columns);
         self.note(lines);
@@ -252,10 +286,23 @@ impl Model {
         if self.mode != self.shown_mode {
             self.note(view::note::divider(&format!("mode: {}", self.mode.name()), self.size.columns));
         }
+        if self.effort != self.shown_effort {
+            let name = self.effort.map_or("as the settings say", rein_protocol::Effort::name);
+            self.note(view::note::divider(&format!("effort: {name}"), self.size.columns));
+        }
+        self.changes_are_shown();
+    }
+
+    fn changes_are_shown(&mut self) {
         (self.shown_mode, self.shown_model) = (self.mode, self.model.clone());
+        self.shown_effort = self.effort;
     }
 
     fn card(&mut self, call: &CallId) -> Option<&mut Card> {
+        let is_it = |card: &&mut Card| card.id.as_ref() == Some(call);
+        if let Some(run) = self.runs.iter_mut().find(is_it) {
+            return Some(run);
+        }
         self.live.iter_mut().find_map(|live| match live {
             Live::Call(card) if card.id.as_ref() == Some(call) => Some(&mut **card),
             _ => None,
@@ -361,6 +408,18 @@ impl Model {
         self.flush_fold();
     }
 
+    /// Something came between: what is said from here on stands apart from what was said before.
+    pub(super) fn split_words(&mut self) {
+        if let Some(Live::Words(words)) = self.live.front_mut() {
+            words.begun = false;
+        }
+    }
+
+    /// Whether there is something to interrupt.
+    pub(super) fn is_busy(&self) -> bool {
+        self.turn.is_some() || !self.runs.is_empty() || self.compacting.is_some()
+    }
+
     /// Commits what is finished, as far as nothing unfinished is before it.
     pub(super) fn settle(&mut self) {
         let columns = self.size.columns;
@@ -406,13 +465,15 @@ fn disarmed(text: &str) -> String {
     neutral(&text.replace('\r', ""), Sequences::Shown).into_owned()
 }
 
-/// The words of a message; a picture is a word.
-fn text_of(content: &[Content]) -> String {
+/// The words of a message; a picture that they do not name is a word.
+pub(crate) fn text_of(content: &[Content]) -> String {
+    let named = content.iter().any(|piece| matches!(piece, Content::Text { text } if text.contains("[image ")));
     let words: Vec<&str> = content
         .iter()
-        .map(|piece| match piece {
-            Content::Text { text } => text.as_str(),
-            Content::Image { .. } => "[picture]",
+        .filter_map(|piece| match piece {
+            Content::Text { text } => Some(text.as_str()),
+            Content::Image { .. } if named => None,
+            Content::Image { .. } => Some("[picture]"),
         })
         .collect();
     words.join("\n")

@@ -57,6 +57,9 @@ impl Model {
         if let Some(effects) = self.dialog_key(key) {
             return effects;
         }
+        if let Some(effects) = self.noting_key(key) {
+            return effects;
+        }
         self.editor_key(key)
     }
 
@@ -110,6 +113,9 @@ impl Model {
     }
 
     fn interrupt(&mut self) -> Vec<Effect> {
+        if self.turn.is_none() && self.is_busy() {
+            return vec![Effect::Interrupt];
+        }
         match &mut self.turn {
             Some(turn) => {
                 turn.interrupting = true;
@@ -149,7 +155,7 @@ impl Model {
                     self.dismiss_hints();
                     return Vec::new();
                 }
-                KeyCode::Esc if self.turn.is_some() && !inserting => return self.interrupt(),
+                KeyCode::Esc if self.is_busy() && !inserting => return self.interrupt(),
                 KeyCode::BackTab => return self.next_mode(),
                 KeyCode::Char('?') if self.editor.is_empty() => {
                     self.overlay = Some(Overlay::text("help", view::help::lines(self)));
@@ -177,6 +183,7 @@ impl Model {
             Reaction::Complete(_) => self.refresh_hints(),
             Reaction::Submit(submission) => self.submit(submission, Delivery::Steer),
             Reaction::FollowUp(submission) => self.submit(submission, Delivery::FollowUp),
+            Reaction::External => vec![Effect::EditOutside(self.editor.text())],
         }
     }
 
@@ -202,7 +209,7 @@ impl Model {
 
     fn submit(&mut self, submission: Submission, delivery: Delivery) -> Vec<Effect> {
         self.dismiss_hints();
-        let Submission { text, kind, .. } = submission;
+        let Submission { text, kind, attachments } = submission;
         let text = match kind {
             SubmissionKind::Prompt => text,
             SubmissionKind::Command => {
@@ -210,22 +217,15 @@ impl Model {
                 effects.extend(self.command(command::parse(&text)));
                 return effects;
             }
-            SubmissionKind::Shell => {
-                self.editor.set_text(&format!("!{text}"));
-                let hint = "ask rein to run it, or suspend rein with Ctrl-Z";
-                let lines =
-                    view::note::error("commands cannot be run from here", Some(hint), self.size.columns);
-                self.note(lines);
-                return Vec::new();
-            }
-            // Nothing remembers it but the model: then it is said.
-            SubmissionKind::Remember => format!("# {text}"),
+            SubmissionKind::Shell => return self.run_command(text),
+            SubmissionKind::Remember => return self.begin_note(text),
         };
         let mut effects = vec![Effect::Remember(text.clone())];
         let delivery = if self.turn.is_some() { delivery } else { Delivery::Prompt };
+        let prompt = Effect::Prompt { text, attachments, delivery };
         match self.session {
-            Some(_) => effects.push(Effect::Prompt { text, delivery }),
-            None => self.unsent.push((text, delivery)),
+            Some(_) => effects.push(prompt),
+            None => self.unsent.push(prompt),
         }
         effects
     }

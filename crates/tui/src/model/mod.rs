@@ -2,40 +2,44 @@
 //!
 //! Layout: `fold` takes what the session tells, `live` is what is not finished
 //! yet, `keys` takes what the person does, `dialog` is an ask, `command` the
-//! slash commands, `overlay` what covers the screen, `input` a single line of
-//! text. What it looks like is `view`'s; terminal and service are `shell`'s.
+//! slash commands, `sigil` the other things that one character makes of a
+//! message, `overlay` what covers the screen, `input` a single line of text.
+//! What it looks like is `view`'s; terminal and service are `shell`'s.
 //!
 //! Finished things leave through [`Model::take_committed`], once and in order;
 //! only what is unfinished is kept, so the state does not grow with the session.
 
 pub(crate) mod command;
 pub(crate) mod dialog;
-mod fold;
+pub(crate) mod fold;
 pub(crate) mod hints;
 pub(crate) mod input;
 mod keys;
 pub(crate) mod live;
 pub(crate) mod overlay;
+pub(crate) mod sigil;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crossterm::event::KeyEvent;
+use rein_protocol::compaction::CompactionReason;
 use rein_protocol::{
-    Cost, Delivery, EntryId, Event, JobInfo, Mode, ModelRef, OpenSession, Reply, ServiceError, SessionChange,
-    SessionId, SessionInfo, Snapshot, Timestamp, TodoList, Usage,
+    Cost, Delivery, Effort, EntryId, Event, JobInfo, MemoryPlace, Mode, ModelRef, OpenSession, Reply, Seq,
+    ServiceError, SessionChange, SessionId, SessionInfo, Snapshot, Timestamp, TodoList, Usage,
 };
 
-use crate::editor::{Draft, Editing, Editor, History, Keymap};
+use crate::editor::{Attachment, Draft, Editing, Editor, History, ImageProbe, Keymap};
 use crate::line::Line;
 use crate::picker::files::FileIndex;
 use crate::screen::Size;
 use crate::view;
 use dialog::Dialog;
 use hints::Hints;
-use live::{Fold, Live};
+use live::{Card, Fold, Live};
 use overlay::Overlay;
+use sigil::Noting;
 
 /// How long a remark stays.
 const REMARK: Duration = Duration::from_secs(4);
@@ -72,9 +76,22 @@ pub enum Message {
     NotSent {
         /// What was to be said.
         text: String,
+        /// The images that were to go along.
+        attachments: Vec<Attachment>,
         /// Why it was not.
         error: ServiceError,
     },
+    /// The session as it is after the person went to another place of it.
+    Reloaded(Box<Snapshot>),
+    /// A line was written into the instructions.
+    Noted {
+        /// The line.
+        note: String,
+        /// Where.
+        file: PathBuf,
+    },
+    /// An editor of the person's choice was left.
+    EditedOutside(Result<String, String>),
     /// The service refused something else.
     Failed(ServiceError),
     /// The events of the session ended.
@@ -101,9 +118,24 @@ pub enum Effect {
     Prompt {
         /// What.
         text: String,
+        /// Images that the text mentions.
+        attachments: Vec<Attachment>,
         /// When.
         delivery: Delivery,
     },
+    /// Run a command of the person.
+    Shell(String),
+    /// Write a line into the instructions.
+    Note {
+        /// The line.
+        note: String,
+        /// Into whose.
+        place: MemoryPlace,
+    },
+    /// Fetch the session anew.
+    Reload,
+    /// Let the person go on with a text in an editor of their choice.
+    EditOutside(String),
     /// Go on with a broken turn.
     Resume,
     /// Stop what is under way.
@@ -162,6 +194,7 @@ pub(crate) enum Kind {
     Words,
     Card,
     Note,
+    Run,
 }
 
 /// The state of the face.
@@ -174,6 +207,8 @@ pub struct Model {
     pub(crate) model: Option<ModelRef>,
     pub(crate) models: Vec<ModelRef>,
     pub(crate) mode: Mode,
+    pub(crate) effort: Option<Effort>,
+    shown_effort: Option<Effort>,
     shown_model: Option<ModelRef>,
     shown_mode: Mode,
     pub(crate) usage: Usage,
@@ -182,9 +217,15 @@ pub struct Model {
     pub(crate) context: u64,
     pub(crate) turn: Option<Turn>,
     pub(crate) retry: Option<Retry>,
+    /// Room is being made.
+    pub(crate) compacting: Option<CompactionReason>,
     pub(crate) queue: Vec<Queued>,
     pub(crate) live: VecDeque<Live>,
     pub(crate) fold: Fold,
+    /// Commands of the person that run.
+    pub(crate) runs: Vec<Card>,
+    /// A line that is to be remembered, while the person chooses where.
+    pub(crate) noting: Option<Noting>,
     pub(crate) jobs: Vec<JobInfo>,
     pub(crate) todo: Option<TodoList>,
     pub(crate) dialogs: VecDeque<Dialog>,
@@ -197,7 +238,9 @@ pub struct Model {
     /// When a key last went to the editor.
     pub(crate) typed: Option<Duration>,
     /// What was said before the session was open.
-    unsent: Vec<(String, Delivery)>,
+    unsent: Vec<Effect>,
+    /// Events up to here are part of what was loaded.
+    loaded: Option<Seq>,
     committed: Vec<Line>,
     last: Kind,
     spoken: bool,
@@ -215,6 +258,8 @@ impl Model {
             model: None,
             models: Vec::new(),
             mode: Mode::default(),
+            effort: None,
+            shown_effort: None,
             shown_model: None,
             shown_mode: Mode::default(),
             usage: Usage::default(),
@@ -222,9 +267,12 @@ impl Model {
             context: 0,
             turn: None,
             retry: None,
+            compacting: None,
             queue: Vec::new(),
             live: VecDeque::new(),
             fold: Fold::default(),
+            runs: Vec::new(),
+            noting: None,
             jobs: Vec::new(),
             todo: None,
             dialogs: VecDeque::new(),
@@ -236,6 +284,7 @@ impl Model {
             focus: Focus::Here,
             typed: None,
             unsent: Vec::new(),
+            loaded: None,
             committed: Vec::new(),
             last: Kind::Nothing,
             spoken: false,
@@ -254,6 +303,13 @@ impl Model {
     pub fn with_keys(mut self, keymap: Keymap, editing: Editing) -> Self {
         self.editor = std::mem::take(&mut self.editor).with_keymap(keymap);
         self.editor.set_editing(editing);
+        self
+    }
+
+    /// With a way to tell images from other files.
+    #[must_use]
+    pub fn with_image_probe(mut self, probe: ImageProbe) -> Self {
+        self.editor = std::mem::take(&mut self.editor).with_image_probe(probe);
         self
     }
 
@@ -297,7 +353,7 @@ impl Model {
 
     /// Says something as soon as a session is open.
     pub fn say_first(&mut self, text: String) {
-        self.unsent.push((text, Delivery::Prompt));
+        self.unsent.push(Effect::Prompt { text, attachments: Vec::new(), delivery: Delivery::Prompt });
     }
 
     /// What was asked for cannot be done now.
@@ -330,12 +386,19 @@ impl Model {
                 self.overlay = Some(Overlay::pager("transcript", lines, self.size.rows));
             }
             Message::Files(index) => self.found_files(index),
-            Message::NotSent { text, error } => {
+            Message::NotSent { text, attachments, error } => {
                 self.note_error(&error.to_string());
                 if self.editor.is_empty() {
-                    self.editor.set_text(&text);
+                    self.editor.take_back(&text, &attachments);
                 }
             }
+            Message::Reloaded(snapshot) => return self.reloaded(*snapshot),
+            Message::Noted { note, file } => self.noted(&note, &file),
+            Message::EditedOutside(Ok(text)) => {
+                let images = self.editor.attachments();
+                self.editor.take_back(text.trim_end(), &images);
+            }
+            Message::EditedOutside(Err(error)) => self.note_error(&error),
             Message::Failed(error) => self.note_error(&error.to_string()),
             Message::StreamEnded => {
                 if self.turn.take().is_some() {
@@ -358,6 +421,7 @@ impl Model {
         if let Some(turn) = self.turn.as_ref().filter(|_| self.dialogs.is_empty() && self.overlay.is_none()) {
             moments.push(second(turn.since));
         }
+        moments.extend(self.runs.iter().filter(|_| self.overlay.is_none()).filter_map(|run| run.since).map(second));
         moments.extend(self.remark.as_ref().map(|(_, until)| *until));
         moments.extend(self.dialogs.front().and_then(|dialog| dialog.arms_at(self.typed)));
         moments.into_iter().min()

@@ -17,8 +17,9 @@ pub(crate) mod transcript;
 
 use std::time::Duration;
 
-use rein_protocol::{Cost, Delivery, Mode};
+use rein_protocol::{CompactionReason, Cost, Delivery, Mode};
 
+use crate::editor::SubmissionKind;
 use crate::line::{Color, Line, Style};
 use crate::model::Model;
 use crate::model::live::Live;
@@ -46,7 +47,10 @@ pub fn frame(model: &Model) -> Frame {
     let room = height.saturating_sub(1).max(1);
     let (foot, cursor) = match model.dialogs.front() {
         Some(dialog) => ask::lines(model, dialog, room),
-        None => editor(model, room),
+        None => match &model.noting {
+            Some(noting) => (note::noting(noting, columns), None),
+            None => editor(model, room),
+        },
     };
     let above_height = room.saturating_sub(foot.len());
     let mut above = above(model);
@@ -78,6 +82,9 @@ fn above(model: &Model) -> Vec<Line> {
     if let Some(todo) = model.todo.as_ref().filter(|_| model.turn.is_some()) {
         lines.push(Line::styled("to do", Style::dimmed()));
         lines.extend(card::todo(&todo.items, TODO_LINES, columns));
+    }
+    for run in &model.runs {
+        lines.extend(card::running(run, model.now, false, columns));
     }
     lines.extend(activity(model));
     lines.extend(model.queue.iter().map(|queued| {
@@ -134,11 +141,23 @@ fn unfinished(model: &Model, live: &Live) -> Vec<Line> {
 
 /// What goes on, in a line.
 fn activity(model: &Model) -> Option<Line> {
-    let turn = model.turn.as_ref()?;
     if !model.dialogs.is_empty() {
         return None;
     }
     let columns = usize::from(model.size.columns);
+    if let Some(reason) = model.compacting {
+        let why = match reason {
+            CompactionReason::Threshold => "the window is nearly full",
+            CompactionReason::Overflow => "the conversation did not fit",
+            CompactionReason::Manual => "as you asked",
+            CompactionReason::Length => "there was no room for the answer",
+            CompactionReason::Idle => "while nothing happens",
+        };
+        let line = Line::styled("∗ making room ", Style::colored(Color::Cyan))
+            .with(format!("{why} · Esc leaves all as it was"), Style::dimmed());
+        return Some(line.truncated(columns, "…"));
+    }
+    let turn = model.turn.as_ref()?;
     if let Some(retry) = &model.retry {
         let left = retry.at.saturating_sub(model.now).as_millis().div_ceil(1000);
         let when = if left == 0 { "now".to_owned() } else { format!("in {left} s") };
@@ -180,13 +199,35 @@ fn editor(model: &Model, room: usize) -> (Vec<Line>, Option<(u16, u16)>) {
         model.editor.render(columns.saturating_sub(2).max(1), u16::try_from(max_height).unwrap_or(1));
     let above = u16::try_from(lines.len()).unwrap_or(0);
     for (index, line) in rendered.lines.into_iter().enumerate() {
-        let mark = if index == 0 { "› " } else { "  " };
-        let mut prefixed = Line::styled(mark, Style::colored(Color::Cyan).bold());
+        let (mark, color) = mark(model);
+        let mark = if index == 0 { mark } else { "  " };
+        let mut prefixed = Line::styled(mark, Style::colored(color).bold());
         prefixed.spans.extend(line.spans);
+        if index == 0 {
+            prefixed.push(sigil_hint(model), Style::dimmed());
+        }
         lines.push(prefixed);
     }
     let (column, row) = rendered.cursor;
     (lines, Some((column + 2, row + above)))
+}
+
+/// What stands before the text: it tells what Enter does with it.
+fn mark(model: &Model) -> (&'static str, Color) {
+    match model.editor.kind() {
+        SubmissionKind::Prompt | SubmissionKind::Command => ("› ", Color::Cyan),
+        SubmissionKind::Shell => ("$ ", Color::Yellow),
+        SubmissionKind::Remember => ("+ ", Color::Magenta),
+    }
+}
+
+/// What a lone sigil is for.
+fn sigil_hint(model: &Model) -> &'static str {
+    match model.editor.shown().as_str() {
+        "!" => "  a command that runs with your own rights",
+        "#" => "  something that every later session knows",
+        _ => "",
+    }
 }
 
 /// Untrusted text as one line of at most so many cells.

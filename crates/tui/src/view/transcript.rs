@@ -2,11 +2,12 @@
 
 use rein_protocol::event::PartKind;
 use rein_protocol::transcript::{CallItem, Item, Transcript};
-use rein_protocol::{Block, Content, Snapshot};
+use rein_protocol::{Block, Snapshot};
 
 use super::{card, diff, note};
 use crate::line::{Line, Style};
 use crate::markdown;
+use crate::model::fold::text_of as words;
 use crate::neutral::{Sequences, neutral};
 
 /// Lines of a call's result that are unfolded.
@@ -46,7 +47,10 @@ fn item_lines(item: &Item, columns: u16) -> Vec<Line> {
         Item::Compacted(compaction) => note::divider(&note::compacted(compaction), columns),
         Item::Travelled => note::divider("went to another place of the session", columns),
         Item::PersonRan(run) => {
-            let mut lines = vec![Line::plain(format!("$ {}", super::one_line(&run.command, 400)))];
+            let mut lines: Vec<Line> = match &run.result {
+                Some(result) => card::person_ran(&run.command, result, columns).into_iter().take(1).collect(),
+                None => vec![Line::plain(format!("! {}", super::one_line(&run.command, 400)))],
+            };
             let output = run.result.as_ref().map_or(run.output.clone(), |result| words(&result.content));
             lines.extend(plain(&output, &Style::dimmed(), columns, RESULT_LINES));
             lines
@@ -87,15 +91,4 @@ fn plain(text: &str, style: &Style, columns: u16, limit: usize) -> Vec<Line> {
         lines.push(Line::styled(format!("  … {} more lines", total - limit), Style::dimmed()));
     }
     lines
-}
-
-fn words(content: &[Content]) -> String {
-    let words: Vec<&str> = content
-        .iter()
-        .map(|piece| match piece {
-            Content::Text { text } => text.as_str(),
-            Content::Image { .. } => "[picture]",
-        })
-        .collect();
-    words.join("\n")
 }

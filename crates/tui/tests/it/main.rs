@@ -13,4 +13,5 @@ mod picker;
 mod pty;
 mod pty_child;
 mod scrollback;
+mod sigils;
 mod stage;

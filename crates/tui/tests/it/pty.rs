@@ -243,3 +243,18 @@ fn a_draft_survives_a_kill() {
     assert!(pty.ended().success());
     pty.assert_restored();
 }
+
+#[test]
+fn another_editor_has_the_terminal_and_its_text_comes_back() {
+    let mut pty = Pty::start("idle", 60, 16);
+    pty.until_shown("? for help");
+    pty.keys("written here\x07");
+    pty.until_shown("the editor has the terminal");
+    pty.keys("and there\r");
+    pty.until_shown("› written here and there");
+    pty.keys("\x03");
+    pty.until_shown("cleared");
+    pty.keys("\x03");
+    assert!(pty.ended().success());
+    pty.assert_restored();
+}

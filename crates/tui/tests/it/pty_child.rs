@@ -1,10 +1,13 @@
 //! The face as a process of its own: `pty` starts this test on a pty.
 
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
 use std::sync::Arc;
 
 use rein_protocol::{Block, Display, OpenSession};
+use rein_sandbox::{Status, run_on_terminal};
 use rein_testkit::{Act, FakeCall, FakeService, Operation};
-use rein_tui::{Ended, Reflow, TuiOptions};
+use rein_tui::{Ended, Host, Reflow, TuiOptions};
 use serde_json::json;
 
 /// Where drafts are kept.
@@ -28,6 +31,7 @@ async fn the_face_of_a_scene() {
     };
     let mut options = TuiOptions::new(OpenSession::default());
     options.reflow = Reflow::Cuts;
+    options.host = Arc::new(ShellHost);
     options.state_directory = std::env::var_os(STATE).map(Into::into);
     let bomb = async {
         service.wait_for_calls(Operation::Prompt, 1).await;
@@ -45,6 +49,24 @@ async fn the_face_of_a_scene() {
         _ => exit.ended == Ended::Quit,
     };
     assert!(wanted, "{exit:?}");
+}
+
+/// An editor that looks at the terminal it has, and adds a line.
+struct ShellHost;
+
+#[async_trait::async_trait]
+impl Host for ShellHost {
+    async fn edit(&self, file: &Path) -> Result<(), String> {
+        let script = "stty -a | grep -q ' icanon' && stty -a | grep -q ' echo ' || exit 3
+            echo \"the editor has the terminal\"; read word; echo \" $word\" >> \"$1\"";
+        let arguments = ["-c", script, "editor"].map(OsString::from).into_iter().chain([file.into()]);
+        let arguments: Vec<OsString> = arguments.collect();
+        let run = move || run_on_terminal(OsStr::new("sh"), &arguments, Path::new("/"));
+        match tokio::task::spawn_blocking(run).await.unwrap() {
+            Ok(Status::Code(0)) => Ok(()),
+            other => Err(format!("the editor failed: {other:?}")),
+        }
+    }
 }
 
 fn command() -> FakeCall {
