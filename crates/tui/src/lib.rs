@@ -37,6 +37,7 @@ use rein_protocol::{ModelRef, OpenSession, ServiceError, SessionId};
 
 pub use editor::{Editing, Keymap};
 pub use host::Host;
+pub use model::Thoughts;
 pub use paint::{Ink, Letters, Palette};
 pub use screen::{Reflow, Size};
 pub use shell::run;
@@ -60,6 +61,8 @@ pub struct TuiOptions {
     pub editing: Editing,
     /// Which key does what in the editor.
     pub keymap: Keymap,
+    /// How much of what a model thinks is shown.
+    pub thoughts: Thoughts,
     /// The program around the face.
     pub host: Arc<dyn Host>,
 }
@@ -84,6 +87,7 @@ impl TuiOptions {
             reflow: Reflow::detect(variable),
             editing: Editing::default(),
             keymap: Keymap::default(),
+            thoughts: Thoughts::default(),
             host: Arc::new(host::Nobody),
         }
     }

@@ -124,7 +124,8 @@ struct Shell {
 
 impl Shell {
     fn start(service: Arc<dyn Service>, options: TuiOptions) -> Result<Self, TuiError> {
-        let TuiOptions { open, prompt, state_directory, models, palette, reflow, editing, keymap, host } = options;
+        let TuiOptions { open, prompt, state_directory, models, palette, reflow, editing, keymap, thoughts, host } =
+            options;
         let workspace = open.workspace.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
         let keep = Keep::new(state_directory.as_deref(), &workspace);
         let (history, draft) = keep.load();
@@ -135,6 +136,7 @@ impl Shell {
         let mut model = Model::new(size)
             .with_models(models)
             .with_keys(keymap, editing)
+            .with_thoughts(thoughts)
             .with_image_probe(Box::new(crate::image::facts))
             .with_memory(history, draft.clone());
         let worker = Worker::start(service, Arc::clone(&host));

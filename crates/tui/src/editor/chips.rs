@@ -4,6 +4,7 @@
 //! here says what it shows and what it becomes. Invariant: text from outside never holds such a character.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +28,11 @@ pub struct Attachment {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 enum Chip {
-    Paste { label: String, content: String },
+    Paste {
+        label: String,
+        #[serde(with = "shared_text")]
+        content: Arc<str>,
+    },
     Image(Attachment),
 }
 
@@ -36,6 +41,21 @@ impl Chip {
         match self {
             Self::Paste { label, .. } | Self::Image(Attachment { label, .. }) => label,
         }
+    }
+}
+
+/// A draft is compared and copied with every key, and a paste may have megabytes.
+mod shared_text {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(text)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<str>, D::Error> {
+        String::deserialize(deserializer).map(Arc::from)
     }
 }
 
@@ -56,7 +76,7 @@ impl Chips {
             _ => format!("[pasted {} lines]", grouped(lines)),
         };
         let label = self.unique(label);
-        self.add(Chip::Paste { label, content: content.to_owned() })
+        self.add(Chip::Paste { label, content: content.into() })
     }
 
     /// The character for an image, of which there are some facts to tell.

@@ -217,6 +217,11 @@ impl Editor {
         self.buffer.text().is_empty()
     }
 
+    /// Whether one character is written.
+    pub fn is_lone(&self) -> bool {
+        self.buffer.text().len() == 1
+    }
+
     /// Replaces the whole text; undo brings the old one back.
     pub fn set_text(&mut self, text: &str) {
         let text = chips::clean(text);

@@ -14,7 +14,7 @@ use rein_protocol::{
 
 use super::dialog::Dialog;
 use super::live::{Card, Fold, Live, Look, Thought, Words};
-use super::{Effect, Focus, Kind, Model, Queued, Retry, Turn};
+use super::{Effect, Focus, Kind, Model, Queued, Retry, Thoughts, Turn};
 use crate::markdown::Stream;
 use crate::neutral::{Sequences, neutral};
 use crate::view;
@@ -46,6 +46,11 @@ impl Model {
             return Vec::new();
         }
         self.forget_session();
+        // Where the person went to has been told.
+        let mut snapshot = snapshot;
+        if matches!(snapshot.entries.last().map(|entry| &entry.body), Some(EntryBody::Travelled { .. })) {
+            snapshot.entries.pop();
+        }
         self.load(snapshot)
     }
 
@@ -440,7 +445,10 @@ impl Model {
                     }
                 }
                 Live::Thought(thought) if thought.took.is_some() => {
-                    let lines = view::note::thought(thought, columns);
+                    let lines = match self.thoughts {
+                        Thoughts::Gist => view::note::thought(thought, columns),
+                        Thoughts::Whole => view::note::whole_thought(&thought.text, columns),
+                    };
                     self.commit(Kind::Card, lines);
                 }
                 Live::Call(card) if card.result.is_some() => match (Look::of(card), card.result.take()) {

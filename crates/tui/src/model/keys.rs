@@ -52,6 +52,10 @@ impl Model {
             KeyCode::Char('z') if control => return vec![Effect::Suspend],
             KeyCode::Char('l') if control => return vec![Effect::Redraw],
             KeyCode::Char('o') if control => return vec![Effect::FetchTranscript],
+            KeyCode::Char('t') if control => {
+                self.toggle_thoughts();
+                return Vec::new();
+            }
             _ => {}
         }
         if let Some(effects) = self.dialog_key(key) {

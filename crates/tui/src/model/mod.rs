@@ -197,6 +197,16 @@ pub(crate) enum Kind {
     Run,
 }
 
+/// How much of what a model thinks is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Thoughts {
+    /// The last lines while it thinks, a line when it is over.
+    #[default]
+    Gist,
+    /// All of it.
+    Whole,
+}
+
 /// The state of the face.
 #[derive(Debug)]
 pub struct Model {
@@ -235,6 +245,7 @@ pub struct Model {
     pub(crate) remark: Option<(String, Duration)>,
     pub(crate) quit_by: Option<Duration>,
     pub(crate) focus: Focus,
+    pub(crate) thoughts: Thoughts,
     /// When a key last went to the editor.
     pub(crate) typed: Option<Duration>,
     /// What was said before the session was open.
@@ -282,6 +293,7 @@ impl Model {
             remark: None,
             quit_by: None,
             focus: Focus::Here,
+            thoughts: Thoughts::default(),
             typed: None,
             unsent: Vec::new(),
             loaded: None,
@@ -303,6 +315,13 @@ impl Model {
     pub fn with_keys(mut self, keymap: Keymap, editing: Editing) -> Self {
         self.editor = std::mem::take(&mut self.editor).with_keymap(keymap);
         self.editor.set_editing(editing);
+        self
+    }
+
+    /// With so much of what a model thinks.
+    #[must_use]
+    pub fn with_thoughts(mut self, thoughts: Thoughts) -> Self {
+        self.thoughts = thoughts;
         self
     }
 
@@ -356,6 +375,16 @@ impl Model {
         self.unsent.push(Effect::Prompt { text, attachments: Vec::new(), delivery: Delivery::Prompt });
     }
 
+    /// Shows all of what a model thinks from now on, or a line of it.
+    pub(crate) fn toggle_thoughts(&mut self) {
+        let (thoughts, words) = match self.thoughts {
+            Thoughts::Gist => (Thoughts::Whole, "thoughts are shown whole from now on"),
+            Thoughts::Whole => (Thoughts::Gist, "thoughts are one line from now on"),
+        };
+        self.thoughts = thoughts;
+        self.remark(words);
+    }
+
     /// What was asked for cannot be done now.
     pub fn too_busy(&mut self) {
         self.remark("rein is busy: try again in a moment");
@@ -382,8 +411,9 @@ impl Model {
             Message::Event(event) => return self.event(*event),
             Message::Sessions { sessions, at } => self.list_sessions(&sessions, at),
             Message::Transcript(snapshot) => {
-                let lines = view::transcript::lines(&snapshot, self.size.columns);
-                self.overlay = Some(Overlay::pager("transcript", lines, self.size.rows));
+                let folded = view::transcript::lines(&snapshot, view::transcript::Detail::Folded, self.size.columns);
+                let whole = view::transcript::lines(&snapshot, view::transcript::Detail::Whole, self.size.columns);
+                self.overlay = Some(Overlay::folding_pager("transcript", folded, whole, self.size.rows));
             }
             Message::Files(index) => self.found_files(index),
             Message::NotSent { text, attachments, error } => {

@@ -37,6 +37,8 @@ pub(crate) struct Pager {
     /// What was searched for last.
     pub(crate) sought: String,
     pub(crate) remark: String,
+    /// The same text folded or unfolded, whichever is not shown.
+    pub(crate) other: Vec<Line>,
 }
 
 /// What was chosen.
@@ -59,6 +61,15 @@ impl Overlay {
     pub(crate) fn pager(title: &str, lines: Vec<Line>, height: u16) -> Self {
         let top = lines.len().saturating_sub(page(height));
         Self::Pager(Pager { top, ..Pager::new(title, lines) })
+    }
+
+    /// A text that can be unfolded.
+    pub(crate) fn folding_pager(title: &str, lines: Vec<Line>, other: Vec<Line>, height: u16) -> Self {
+        let mut overlay = Self::pager(title, lines, height);
+        if let Self::Pager(pager) = &mut overlay {
+            pager.other = other;
+        }
+        overlay
     }
 
     pub(crate) fn text(title: &str, lines: Vec<Line>) -> Self {
@@ -98,6 +109,7 @@ impl Pager {
             search: None,
             sought: String::new(),
             remark: String::new(),
+            other: Vec::new(),
         }
     }
 
@@ -128,6 +140,7 @@ impl Pager {
             KeyCode::PageDown | KeyCode::Char(' ' | 'f') => self.top += page,
             KeyCode::Home | KeyCode::Char('g') => self.top = 0,
             KeyCode::End | KeyCode::Char('G') => self.top = usize::MAX,
+            KeyCode::Char('e') | KeyCode::Tab if !self.other.is_empty() => self.unfold(page),
             KeyCode::Char('/') => self.search = Some(Input::default()),
             KeyCode::Char('n') => self.find(1),
             KeyCode::Char('N') => self.find(-1),
@@ -135,6 +148,16 @@ impl Pager {
         }
         self.top = self.top.min(self.lines.len().saturating_sub(page));
         Outcome::Stays
+    }
+
+    /// Folds or unfolds; what is at the bottom stays there as far as can be.
+    fn unfold(&mut self, page: usize) {
+        let anchor = self.lines.iter().skip(self.top).take(page).map(Line::text).find(|text| !text.trim().is_empty());
+        let before = self.lines.iter().take(self.top).filter(|line| Some(line.text()) == anchor).count();
+        std::mem::swap(&mut self.lines, &mut self.other);
+        let mut like = self.lines.iter().enumerate().filter(|(_, line)| Some(line.text()) == anchor);
+        let place = like.nth(before).map(|(at, _)| at);
+        self.top = place.unwrap_or(self.top).min(self.lines.len().saturating_sub(page));
     }
 
     /// Goes to the next line with what is sought; round the end.

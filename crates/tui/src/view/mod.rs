@@ -21,8 +21,8 @@ use rein_protocol::{CompactionReason, Cost, Delivery, Mode};
 
 use crate::editor::SubmissionKind;
 use crate::line::{Color, Line, Style};
-use crate::model::Model;
 use crate::model::live::Live;
+use crate::model::{Model, Thoughts};
 use crate::neutral::neutral_line;
 use crate::screen::Frame;
 
@@ -115,10 +115,14 @@ fn unfinished(model: &Model, live: &Live) -> Vec<Line> {
         Live::Thought(thought) => {
             let text = crate::neutral::neutral(&thought.text, crate::neutral::Sequences::Dropped);
             let style = Style { dim: true, italic: true, ..Style::default() };
+            let limit = match model.thoughts {
+                Thoughts::Gist => THOUGHT_LINES,
+                Thoughts::Whole => usize::from(model.size.rows),
+            };
             let wrapped: Vec<Line> = text
                 .lines()
                 .rev()
-                .take(THOUGHT_LINES)
+                .take(limit)
                 .collect::<Vec<_>>()
                 .into_iter()
                 .rev()
@@ -126,7 +130,7 @@ fn unfinished(model: &Model, live: &Live) -> Vec<Line> {
                     Line::styled(format!("∗ {line}"), style.clone()).wrapped(usize::from(columns), 2)
                 })
                 .collect();
-            let skip = wrapped.len().saturating_sub(THOUGHT_LINES);
+            let skip = wrapped.len().saturating_sub(limit);
             wrapped.into_iter().skip(skip).collect()
         }
         Live::Call(card) => {
@@ -223,9 +227,9 @@ fn mark(model: &Model) -> (&'static str, Color) {
 
 /// What a lone sigil is for.
 fn sigil_hint(model: &Model) -> &'static str {
-    match model.editor.shown().as_str() {
-        "!" => "  a command that runs with your own rights",
-        "#" => "  something that every later session knows",
+    match (model.editor.kind(), model.editor.is_lone()) {
+        (SubmissionKind::Shell, true) => "  a command that runs with your own rights",
+        (SubmissionKind::Remember, true) => "  something that every later session knows",
         _ => "",
     }
 }

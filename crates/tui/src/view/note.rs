@@ -45,6 +45,17 @@ pub(crate) fn thought(thought: &Thought, columns: u16) -> Vec<Line> {
     ]
 }
 
+/// All of a thought.
+pub(crate) fn whole_thought(text: &str, columns: u16) -> Vec<Line> {
+    let text = neutral(text.trim(), Sequences::Dropped);
+    let style = Style { dim: true, italic: true, ..Style::default() };
+    let line = |(index, line): (usize, &str)| {
+        let mark = if index == 0 { "∗ " } else { "  " };
+        Line::styled(format!("{mark}{line}"), style.clone()).wrapped(usize::from(columns), 2)
+    };
+    text.lines().enumerate().flat_map(line).collect()
+}
+
 /// That what was said before is a summary from here on.
 pub(crate) fn compacted(compaction: &rein_protocol::compaction::Compaction) -> String {
     format!("summarised: {} → {} tokens", compaction.tokens_before, compaction.tokens_after)

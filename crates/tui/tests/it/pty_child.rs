@@ -45,7 +45,7 @@ async fn the_face_of_a_scene() {
         () = bomb => return,
     };
     let wanted = match scene.as_str() {
-        "held" => matches!(exit.ended, Ended::Terminated | Ended::Quit),
+        "held" => matches!(exit.ended, Ended::Terminated | Ended::HungUp | Ended::Quit),
         _ => exit.ended == Ended::Quit,
     };
     assert!(wanted, "{exit:?}");

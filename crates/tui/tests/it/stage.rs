@@ -26,6 +26,7 @@ pub struct Stage {
     emulator: vt100::Parser,
     events: Option<EventStream>,
     now: Duration,
+    written: usize,
 }
 
 impl Stage {
@@ -44,6 +45,7 @@ impl Stage {
             emulator: vt100::Parser::new(rows, columns, 10_000),
             events: None,
             now: Duration::ZERO,
+            written: 0,
         };
         stage.perform(Effect::Open(open)).await;
         stage.draw();
@@ -142,6 +144,7 @@ impl Stage {
     fn draw(&mut self) {
         let committed = self.model.take_committed();
         let bytes = self.screen.draw(&committed, &view::frame(&self.model));
+        self.written += bytes.len();
         self.emulator.process(bytes.as_bytes());
     }
 
@@ -192,6 +195,11 @@ impl Stage {
         let shown = contents.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
         // A new version is not another look.
         shown.replace(env!("CARGO_PKG_VERSION"), "VERSION")
+    }
+
+    /// How many bytes the terminal was sent.
+    pub fn written(&self) -> usize {
+        self.written
     }
 
     pub fn frame(&self) -> Frame {
