@@ -38,6 +38,7 @@ mod streams;
 mod terminal;
 mod terminal_face;
 mod terminal_host;
+mod terminal_welcome;
 mod wiring;
 
 use std::io;

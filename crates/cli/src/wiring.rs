@@ -190,7 +190,7 @@ impl Setup {
 
     async fn choose(&self, models: &Models, wanted: Option<&str>) -> Result<ModelRef, CommandError> {
         models.choose(wanted, &CancellationToken::new()).await.map_err(|error| match error.kind {
-            ErrorKind::NoModel => from_model_error(error).hint(format!(
+            ErrorKind::NoModel => from_model_error(error).for_want_of_a_model().hint(format!(
                 "a server and a model in {}:\n\
                  model = \"mine/NAME-OF-THE-MODEL\"\n\
                  [provider.mine]\n\

@@ -27,6 +27,7 @@ pub mod screen;
 mod shell;
 mod terminal;
 pub mod view;
+pub mod welcome;
 mod worker;
 
 use std::io;

@@ -61,14 +61,14 @@ async fn close(service: &dyn Service, session: &SessionId, signals: &mut Signals
     }
 }
 
-struct Signals {
+pub(crate) struct Signals {
     terminate: Signal,
     hangup: Signal,
     interrupt: Signal,
 }
 
 impl Signals {
-    fn install() -> io::Result<Self> {
+    pub(crate) fn install() -> io::Result<Self> {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
             hangup: signal(SignalKind::hangup())?,
@@ -88,7 +88,7 @@ impl Signals {
         while self.interrupt.recv().now_or_never().is_some() {}
     }
 
-    async fn ending(&mut self) -> Ended {
+    pub(crate) async fn ending(&mut self) -> Ended {
         tokio::select! {
             _ = self.terminate.recv() => Ended::Terminated,
             _ = self.hangup.recv() => Ended::HungUp,

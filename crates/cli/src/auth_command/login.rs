@@ -5,7 +5,7 @@ use std::io::{self, BufRead, IsTerminal, Read, Write};
 use rein_http::CancellationToken;
 use rein_llm::auth::oauth::{BrowserLogin, DeviceLogin};
 use rein_llm::auth::{KeySource, KeyState, StoredCredential, StoredSecret, Vault, update};
-use rein_llm::{OAuth, Provider};
+use rein_llm::{FileVault, OAuth, Provider};
 use rein_protocol::Timestamp;
 
 use super::{find, from_auth_error, known, secret_line};
@@ -32,15 +32,38 @@ pub async fn execute(desk: &Desk, arguments: &LoginArguments) -> Result<(), Comm
         Way::Device(oauth) => by_device(desk, provider, oauth).await?,
         Way::Browser(oauth) => by_browser(desk, provider, oauth).await?,
     };
-    let stored = StoredCredential { provider: provider.name.clone(), secret, added: Timestamp::now() };
-    update(&*desk.vault, |credentials| {
-        if !arguments.add {
-            credentials.retain(|credential| credential.provider != provider.name);
+    store(&*desk.vault, &provider.name, secret, Others::from(arguments.add))?;
+    tell(desk, provider)
+}
+
+/// What becomes of the other credentials of the provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Others {
+    Stay,
+    Go,
+}
+
+impl From<bool> for Others {
+    fn from(add: bool) -> Self {
+        if add { Self::Stay } else { Self::Go }
+    }
+}
+
+/// Stores a key that was pasted elsewhere, in the place of the others of the provider.
+pub fn store_key(vault: &FileVault, provider: &str, text: &str) -> Result<(), CommandError> {
+    store(vault, provider, secret_of(text, Kind::Key)?, Others::Go)
+}
+
+fn store(vault: &FileVault, provider: &str, secret: StoredSecret, others: Others) -> Result<(), CommandError> {
+    let stored = StoredCredential { provider: provider.to_owned(), secret, added: Timestamp::now() };
+    update(vault, |credentials| {
+        if others == Others::Go {
+            credentials.retain(|credential| credential.provider != provider);
         }
         credentials.push(stored);
     })
-    .map_err(|error| from_auth_error(&error))?;
-    tell(desk, provider)
+    .map(drop)
+    .map_err(|error| from_auth_error(&error))
 }
 
 enum Way<'a> {
@@ -90,6 +113,18 @@ fn read_key(provider: &Provider, arguments: &LoginArguments) -> Result<StoredSec
         return Err(CommandError::usage(format!("there is no terminal to ask for the {what}"))
             .hint(format!("pipe it in: … | rein auth login {} --key-from-stdin", provider.name)));
     };
+    secret_of(&text, if arguments.token { Kind::Token } else { Kind::Key })
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Key,
+    Token,
+}
+
+/// What somebody wrote or piped in, as it is stored.
+fn secret_of(text: &str, kind: Kind) -> Result<StoredSecret, CommandError> {
+    let what = if kind == Kind::Token { "token" } else { "key" };
     let text = text.trim();
     if text.is_empty() {
         return Err(CommandError::usage(format!("no {what} was given; nothing was changed")));
@@ -103,7 +138,7 @@ fn read_key(provider: &Provider, arguments: &LoginArguments) -> Result<StoredSec
     }
     Ok(match text.strip_prefix('!').map(str::trim) {
         Some(command) => StoredSecret::Command(command.to_owned()),
-        None if arguments.token => StoredSecret::Token(text.into()),
+        None if kind == Kind::Token => StoredSecret::Token(text.into()),
         None => StoredSecret::Key(text.into()),
     })
 }

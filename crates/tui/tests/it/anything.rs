@@ -304,7 +304,7 @@ fn ask(session: SessionId, turn: TurnId, call: CallId, text: String) -> Ask {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
     #[test]
     fn no_order_of_things_breaks_the_face(

@@ -15,3 +15,4 @@ mod pty_child;
 mod scrollback;
 mod sigils;
 mod stage;
+mod welcome;
