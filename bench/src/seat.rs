@@ -60,7 +60,8 @@ impl Seat {
         let name = name.to_string_lossy().into_owned();
         tcsetwinsize(&master, Winsize { ws_row: ROWS, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 })
             .map_err(failed)?;
-        let open = || File::options().read(true).write(true).open(&name).map_err(BenchError::io("open", &name));
+        let open =
+            || File::options().read(true).write(true).open(&name).map_err(BenchError::io("open", &name));
         let (input, output, errors) = (open()?, open()?, open()?);
         let reader = master.as_fd().try_clone_to_owned().map_err(BenchError::io("open", &name))?;
         let begun = Instant::now();
@@ -102,14 +103,20 @@ impl Seat {
             if let Some(at) = find(seen.bytes.get(from..).unwrap_or_default(), text.as_bytes()) {
                 let last = from + at + text.len() - 1;
                 let piece = seen.moments.partition_point(|(begin, _)| *begin <= last);
-                return Ok(seen.moments.get(piece.saturating_sub(1)).map_or(self.begun, |(_, moment)| *moment));
+                return Ok(seen
+                    .moments
+                    .get(piece.saturating_sub(1))
+                    .map_or(self.begun, |(_, moment)| *moment));
             }
             from = seen.bytes.len().saturating_sub(text.len()).max(mark);
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 let tail = seen.bytes.get(seen.bytes.len().saturating_sub(2_000)..).unwrap_or_default();
                 let tail = String::from_utf8_lossy(tail).escape_debug().to_string();
-                return Err(BenchError::incorrect(self.scenario, format!("`{text}` was never shown: {tail}")));
+                return Err(BenchError::incorrect(
+                    self.scenario,
+                    format!("`{text}` was never shown: {tail}"),
+                ));
             }
             seen = self.seen.1.wait_timeout(seen, left).unwrap_or_else(PoisonError::into_inner).0;
         }
@@ -141,7 +148,8 @@ impl Seat {
         let path = format!("/proc/{}/stat", self.child.id());
         let text = fs::read_to_string(&path).map_err(BenchError::io("read", &path))?;
         let rest = text.rsplit_once(')').map_or("", |(_, rest)| rest);
-        let ticks: f64 = rest.split_whitespace().skip(11).take(2).filter_map(|word| word.parse::<f64>().ok()).sum();
+        let ticks: f64 =
+            rest.split_whitespace().skip(11).take(2).filter_map(|word| word.parse::<f64>().ok()).sum();
         Ok(ticks * 10.0)
     }
 

@@ -51,14 +51,20 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>, BenchError> {
     let worst = |of: fn(&Session) -> f64| sessions.iter().map(of).fold(0.0, f64::max);
     Ok(vec![
         Row::of(NAME, samples(|session| session.paint), [Target::wall(50.0)]),
-        Row::of("terminal, a key while 1 000 tokens/s come (p99)", samples(|session| session.keys), [
-            Target::wall(5.0),
-        ])
+        Row::of(
+            "terminal, a key while 1 000 tokens/s come (p99)",
+            samples(|session| session.keys),
+            [Target::wall(5.0)],
+        )
         .reference("the median key", worst(|session| session.median_key), "ms"),
         Row::of("terminal, idle after the start", samples(|session| session.idle), [Target::max_rss(30.0)])
             .reference("processor time in 3 s", worst(|session| session.idle_cpu), "ms")
             .reference("bytes written in 3 s", worst(|session| session.idle_bytes), "bytes"),
-        Row::of("terminal, idle after 50 000 lines", samples(|session| session.used), [Target::max_rss(60.0)]),
+        Row::of(
+            "terminal, idle after 50 000 lines",
+            samples(|session| session.used),
+            [Target::max_rss(60.0)],
+        ),
     ])
 }
 

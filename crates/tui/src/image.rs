@@ -108,11 +108,8 @@ mod tests {
     fn every_format_tells_its_size() {
         let png = [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".as_slice(), &[0, 0, 2, 128, 0, 0, 1, 224]].concat();
         let gif = [b"GIF89a".as_slice(), &[0x80, 2, 0xe0, 1]].concat();
-        let jpeg = [
-            &[0xff, 0xd8, 0xff, 0xe0, 0, 4, 1, 2, 0xff, 0xc0, 0, 17, 8][..],
-            &[1, 224, 2, 128, 3],
-        ]
-        .concat();
+        let jpeg =
+            [&[0xff, 0xd8, 0xff, 0xe0, 0, 4, 1, 2, 0xff, 0xc0, 0, 17, 8][..], &[1, 224, 2, 128, 3]].concat();
         let webp = [b"RIFF0000WEBPVP8X0000\0\0\0\0".as_slice(), &[127, 2, 0, 223, 1, 0]].concat();
         for (bytes, format) in [(png, "png"), (gif, "gif"), (jpeg, "jpeg"), (webp, "webp")] {
             assert_eq!(shape(&bytes), Some(Shape { format, width: 640, height: 480 }), "{format}");

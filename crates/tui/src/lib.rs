@@ -12,6 +12,7 @@
 
 pub mod editor;
 mod files;
+pub mod graphics;
 pub mod highlight;
 pub mod host;
 pub mod image;
@@ -37,6 +38,7 @@ use std::sync::Arc;
 use rein_protocol::{ModelRef, OpenSession, ServiceError, SessionId};
 
 pub use editor::{Editing, Keymap};
+pub use graphics::Graphics;
 pub use host::Host;
 pub use model::Thoughts;
 pub use paint::{Ink, Letters, Palette};
@@ -64,6 +66,8 @@ pub struct TuiOptions {
     pub keymap: Keymap,
     /// How much of what a model thinks is shown.
     pub thoughts: Thoughts,
+    /// How the terminal wants pictures.
+    pub graphics: Graphics,
     /// The program around the face.
     pub host: Arc<dyn Host>,
 }
@@ -89,6 +93,7 @@ impl TuiOptions {
             editing: Editing::default(),
             keymap: Keymap::default(),
             thoughts: Thoughts::default(),
+            graphics: Graphics::detect(variable),
             host: Arc::new(host::Nobody),
         }
     }

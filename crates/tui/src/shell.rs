@@ -124,8 +124,19 @@ struct Shell {
 
 impl Shell {
     fn start(service: Arc<dyn Service>, options: TuiOptions) -> Result<Self, TuiError> {
-        let TuiOptions { open, prompt, state_directory, models, palette, reflow, editing, keymap, thoughts, host } =
-            options;
+        let TuiOptions {
+            open,
+            prompt,
+            state_directory,
+            models,
+            palette,
+            reflow,
+            editing,
+            keymap,
+            thoughts,
+            graphics,
+            host,
+        } = options;
         let workspace = open.workspace.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
         let keep = Keep::new(state_directory.as_deref(), &workspace);
         let (history, draft) = keep.load();
@@ -137,6 +148,7 @@ impl Shell {
             .with_models(models)
             .with_keys(keymap, editing)
             .with_thoughts(thoughts)
+            .with_graphics(graphics)
             .with_image_probe(Box::new(crate::image::facts))
             .with_memory(history, draft.clone());
         let worker = Worker::start(service, Arc::clone(&host));
@@ -360,9 +372,10 @@ impl Shell {
 
     fn draw(&mut self) {
         let committed = self.model.take_committed();
+        let pictures = self.model.take_pictures();
         let frame = view::frame(&self.model);
         terminal::note_overlay(frame.overlay.is_some());
-        let bytes = self.screen.draw(&committed, &frame);
+        let bytes = self.screen.draw_with(&committed, &pictures, &frame);
         self.dirty = false;
         self.urgent = false;
         if !bytes.is_empty() {

@@ -80,6 +80,9 @@ async fn make(service: &dyn Service, host: &dyn Host, call: Call) -> Option<Answ
             Err(error) => Message::Failed(error),
         }));
     }
+    if let Effect::FetchPicture(blob) = &effect {
+        return host.picture(blob).await.map(|bytes| Answer::Message(Message::Picture(bytes)));
+    }
     let session = session?;
     let done = match effect {
         Effect::Prompt { text, attachments, delivery } => {
@@ -87,9 +90,7 @@ async fn make(service: &dyn Service, host: &dyn Host, call: Call) -> Option<Answ
                 Ok(content) => service.prompt(&session, Prompt { content, delivery }).await,
                 Err(message) => Err(ServiceError::Invalid { message }),
             };
-            return said
-                .err()
-                .map(|error| Answer::Message(Message::NotSent { text, attachments, error }));
+            return said.err().map(|error| Answer::Message(Message::NotSent { text, attachments, error }));
         }
         Effect::Note { note, place } => {
             return Some(Answer::Message(match service.remember(&session, note.clone(), place).await {
@@ -130,6 +131,7 @@ async fn make(service: &dyn Service, host: &dyn Host, call: Call) -> Option<Answ
         | Effect::Remember(_)
         | Effect::Notify(_)
         | Effect::EditOutside(_)
+        | Effect::FetchPicture(_)
         | Effect::Suspend
         | Effect::Redraw
         | Effect::Quit => Ok(()),

@@ -54,7 +54,12 @@ pub fn store_key(vault: &FileVault, provider: &str, text: &str) -> Result<(), Co
     store(vault, provider, secret_of(text, Kind::Key)?, Others::Go)
 }
 
-fn store(vault: &FileVault, provider: &str, secret: StoredSecret, others: Others) -> Result<(), CommandError> {
+fn store(
+    vault: &FileVault,
+    provider: &str,
+    secret: StoredSecret,
+    others: Others,
+) -> Result<(), CommandError> {
     let stored = StoredCredential { provider: provider.to_owned(), secret, added: Timestamp::now() };
     update(vault, |credentials| {
         if others == Others::Go {

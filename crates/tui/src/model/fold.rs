@@ -167,6 +167,7 @@ impl Model {
                 self.show_changes();
                 let lines = view::note::user(&text_of(content), self.size.columns);
                 self.commit(Kind::User, lines);
+                effects.extend(self.pictures_of(content));
                 self.spoken = true;
                 let now = self.now;
                 self.turn.get_or_insert(Turn { since: now, interrupting: false });
@@ -203,6 +204,7 @@ impl Model {
                 if let Some(card) = self.card(call) {
                     card.result = Some(result.clone());
                 }
+                effects.extend(self.pictures_of(&result.content));
             }
             EntryBody::TurnEnded { stop, message, .. } => {
                 effects.extend(self.turn_ended(*stop, message.as_deref()));
@@ -475,7 +477,8 @@ fn disarmed(text: &str) -> String {
 
 /// The words of a message; a picture that they do not name is a word.
 pub(crate) fn text_of(content: &[Content]) -> String {
-    let named = content.iter().any(|piece| matches!(piece, Content::Text { text } if text.contains("[image ")));
+    let named =
+        content.iter().any(|piece| matches!(piece, Content::Text { text } if text.contains("[image ")));
     let words: Vec<&str> = content
         .iter()
         .filter_map(|piece| match piece {

@@ -26,11 +26,13 @@ use std::time::Duration;
 use crossterm::event::KeyEvent;
 use rein_protocol::compaction::CompactionReason;
 use rein_protocol::{
-    Cost, Delivery, Effort, EntryId, Event, JobInfo, MemoryPlace, Mode, ModelRef, OpenSession, Reply, Seq,
-    ServiceError, SessionChange, SessionId, SessionInfo, Snapshot, Timestamp, TodoList, Usage,
+    BlobId, Content, Cost, Delivery, Effort, EntryId, Event, JobInfo, MemoryPlace, Mode, ModelRef,
+    OpenSession, Reply, Seq, ServiceError, SessionChange, SessionId, SessionInfo, Snapshot, Timestamp,
+    TodoList, Usage,
 };
 
 use crate::editor::{Attachment, Draft, Editing, Editor, History, ImageProbe, Keymap};
+use crate::graphics::{Graphics, Placed};
 use crate::line::Line;
 use crate::picker::files::FileIndex;
 use crate::screen::Size;
@@ -83,6 +85,8 @@ pub enum Message {
     },
     /// The session as it is after the person went to another place of it.
     Reloaded(Box<Snapshot>),
+    /// The bytes of a picture that was said or shown.
+    Picture(Vec<u8>),
     /// A line was written into the instructions.
     Noted {
         /// The line.
@@ -132,6 +136,8 @@ pub enum Effect {
         /// Into whose.
         place: MemoryPlace,
     },
+    /// Fetch a picture to show it.
+    FetchPicture(BlobId),
     /// Fetch the session anew.
     Reload,
     /// Let the person go on with a text in an editor of their choice.
@@ -253,6 +259,9 @@ pub struct Model {
     /// Events up to here are part of what was loaded.
     loaded: Option<Seq>,
     committed: Vec<Line>,
+    /// Pictures among those.
+    pictures: Vec<Placed>,
+    graphics: Graphics,
     last: Kind,
     spoken: bool,
 }
@@ -298,6 +307,8 @@ impl Model {
             unsent: Vec::new(),
             loaded: None,
             committed: Vec::new(),
+            pictures: Vec::new(),
+            graphics: Graphics::None,
             last: Kind::Nothing,
             spoken: false,
         }
@@ -315,6 +326,13 @@ impl Model {
     pub fn with_keys(mut self, keymap: Keymap, editing: Editing) -> Self {
         self.editor = std::mem::take(&mut self.editor).with_keymap(keymap);
         self.editor.set_editing(editing);
+        self
+    }
+
+    /// With pictures as the terminal wants them.
+    #[must_use]
+    pub fn with_graphics(mut self, graphics: Graphics) -> Self {
+        self.graphics = graphics;
         self
     }
 
@@ -411,8 +429,10 @@ impl Model {
             Message::Event(event) => return self.event(*event),
             Message::Sessions { sessions, at } => self.list_sessions(&sessions, at),
             Message::Transcript(snapshot) => {
-                let folded = view::transcript::lines(&snapshot, view::transcript::Detail::Folded, self.size.columns);
-                let whole = view::transcript::lines(&snapshot, view::transcript::Detail::Whole, self.size.columns);
+                let folded =
+                    view::transcript::lines(&snapshot, view::transcript::Detail::Folded, self.size.columns);
+                let whole =
+                    view::transcript::lines(&snapshot, view::transcript::Detail::Whole, self.size.columns);
                 self.overlay = Some(Overlay::folding_pager("transcript", folded, whole, self.size.rows));
             }
             Message::Files(index) => self.found_files(index),
@@ -423,6 +443,7 @@ impl Model {
                 }
             }
             Message::Reloaded(snapshot) => return self.reloaded(*snapshot),
+            Message::Picture(bytes) => self.show_picture(&bytes),
             Message::Noted { note, file } => self.noted(&note, &file),
             Message::EditedOutside(Ok(text)) => {
                 let images = self.editor.attachments();
@@ -451,10 +472,43 @@ impl Model {
         if let Some(turn) = self.turn.as_ref().filter(|_| self.dialogs.is_empty() && self.overlay.is_none()) {
             moments.push(second(turn.since));
         }
-        moments.extend(self.runs.iter().filter(|_| self.overlay.is_none()).filter_map(|run| run.since).map(second));
+        moments.extend(
+            self.runs.iter().filter(|_| self.overlay.is_none()).filter_map(|run| run.since).map(second),
+        );
         moments.extend(self.remark.as_ref().map(|(_, until)| *until));
         moments.extend(self.dialogs.front().and_then(|dialog| dialog.arms_at(self.typed)));
         moments.into_iter().min()
+    }
+
+    /// The pictures among the finished lines, as they were last taken.
+    pub fn take_pictures(&mut self) -> Vec<Placed> {
+        match self.overlay {
+            Some(_) => Vec::new(),
+            None => std::mem::take(&mut self.pictures),
+        }
+    }
+
+    /// Reserves lines for a picture, if the terminal can show it.
+    fn show_picture(&mut self, bytes: &[u8]) {
+        let Some((rows, sequence)) = self.graphics.place(bytes, self.size.columns, self.size.rows) else {
+            return;
+        };
+        self.commit(Kind::Card, vec![Line::empty(); usize::from(rows)]);
+        if let Some(line) = self.committed.len().checked_sub(1) {
+            self.pictures.push(Placed { line, rows, sequence });
+        }
+    }
+
+    /// Pictures that are worth being fetched.
+    pub(crate) fn pictures_of(&self, content: &[Content]) -> Vec<Effect> {
+        if self.graphics == Graphics::None {
+            return Vec::new();
+        }
+        let blob = |piece: &Content| match piece {
+            Content::Image { blob, .. } => Some(Effect::FetchPicture(blob.clone())),
+            Content::Text { .. } => None,
+        };
+        content.iter().filter_map(blob).collect()
     }
 
     /// The finished lines since the last time. While something covers the screen they wait.

@@ -152,7 +152,8 @@ impl Pager {
 
     /// Folds or unfolds; what is at the bottom stays there as far as can be.
     fn unfold(&mut self, page: usize) {
-        let anchor = self.lines.iter().skip(self.top).take(page).map(Line::text).find(|text| !text.trim().is_empty());
+        let anchor =
+            self.lines.iter().skip(self.top).take(page).map(Line::text).find(|text| !text.trim().is_empty());
         let before = self.lines.iter().take(self.top).filter(|line| Some(line.text()) == anchor).count();
         std::mem::swap(&mut self.lines, &mut self.other);
         let mut like = self.lines.iter().enumerate().filter(|(_, line)| Some(line.text()) == anchor);

@@ -69,7 +69,11 @@ fn body(ask: &Ask, columns: usize) -> Vec<Line> {
     let narrow = u16::try_from(columns).unwrap_or(u16::MAX);
     let mut lines = Vec::new();
     let has_command = ask.display.blocks.iter().any(|block| matches!(block, Block::Command { .. }));
-    if !has_command {
+    let has_diff =
+        ask.display.blocks.iter().any(
+            |block| matches!(block, Block::Diff { path, .. } if ask.display.title.ends_with(path.as_str())),
+        );
+    if !has_command && !has_diff {
         lines.extend(Line::styled(one_line(&ask.display.title, 2000), Style::heavy()).wrapped(columns, 2));
     }
     for block in &ask.display.blocks {
@@ -197,7 +201,7 @@ fn foot(dialog: &Dialog, columns: usize) -> Shown {
             Some(question) => {
                 let scrolls = !dialog.ask.display.blocks.is_empty();
                 question_lines(question, (*at, chosen, input), (dialog.is_armed(), scrolls), columns)
-            },
+            }
             None => (Vec::new(), None),
         },
     }
@@ -272,12 +276,15 @@ fn question_lines(
     let cursor = place(head, input, lines.len(), columns);
     lines.push(written(head, input, columns));
     let all: &[(&str, &str)] = match question.selection {
-        Selection::One => &[("↑↓", "choose"), ("Enter", "answer"), ("PgUp PgDn", "see more"), ("Esc", "stop")],
+        Selection::One => {
+            &[("↑↓", "choose"), ("Enter", "answer"), ("PgUp PgDn", "see more"), ("Esc", "stop")]
+        }
         Selection::Several => {
             &[("↑↓ Space", "choose"), ("Enter", "answer"), ("PgUp PgDn", "see more"), ("Esc", "stop")]
         }
     };
-    let all: Vec<(&str, &str)> = all.iter().copied().filter(|(key, _)| scrolls || !key.starts_with("Pg")).collect();
+    let all: Vec<(&str, &str)> =
+        all.iter().copied().filter(|(key, _)| scrolls || !key.starts_with("Pg")).collect();
     lines.push(keys(&all, armed, columns));
     (lines, Some(cursor))
 }

@@ -75,7 +75,9 @@ fn row(way: &Way, place: usize, at: usize) -> Line {
     let (words, about) = match way {
         Way::Server(model) => (format!("use {}", neutral_line(&model.to_string())), "on this machine"),
         Way::Key => ("paste a key of a provider".to_owned(), "kept in a file that only you can read"),
-        Way::Look => ("look for a server on this machine".to_owned(), "Ollama, LM Studio, llama.cpp and others"),
+        Way::Look => {
+            ("look for a server on this machine".to_owned(), "Ollama, LM Studio, llama.cpp and others")
+        }
         Way::Demo => ("see the demo".to_owned(), "a recorded session; needs no model"),
         Way::Leave => ("leave".to_owned(), ""),
     };

@@ -9,9 +9,9 @@ use rein_protocol::event::PartKind;
 use rein_protocol::message::AssistantPart;
 use rein_protocol::{
     Ask, AskId, AskItem, Block, CallId, CallResult, CallStatus, Choice, CompactionReason, Content, Cost,
-    Delivery, Display, Entry,
-    EntryBody, EntryId, Event, EventBody, Grant, Intent, Mode, PartId, Seq, SessionId, SessionInfo,
-    Question, Selection, ServiceError, SessionState, Snapshot, StopReason, Timestamp, Titler, ToolCall, ToolInput, TurnId, Usage,
+    Delivery, Display, Entry, EntryBody, EntryId, Event, EventBody, Grant, Intent, Mode, PartId, Question,
+    Selection, Seq, ServiceError, SessionId, SessionInfo, SessionState, Snapshot, StopReason, Timestamp,
+    Titler, ToolCall, ToolInput, TurnId, Usage,
 };
 use rein_tui::model::{Focus, Message, Model};
 use rein_tui::screen::{Reflow, Screen, Size};

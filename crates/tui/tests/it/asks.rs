@@ -176,7 +176,11 @@ async fn a_plan_is_shown_whole_before_it_is_approved() {
         display: Display::titled("plan").with_block(Block::Text { text: plan.into() }),
         question: Some(Question {
             text: "Go ahead with this plan?".into(),
-            choices: vec![choice("Yes", "edits ask"), choice("Yes, and edit", "edits run"), choice("No", "go on planning")],
+            choices: vec![
+                choice("Yes", "edits ask"),
+                choice("Yes, and edit", "edits run"),
+                choice("No", "go on planning"),
+            ],
             selection: Selection::One,
             timeout: None,
         }),
@@ -189,5 +193,7 @@ async fn a_plan_is_shown_whole_before_it_is_approved() {
     insta::assert_snapshot!(stage.shown());
     stage.press(KeyCode::Char('2')).await;
     let said = Said { chosen: vec!["Yes, and edit".into()], text: None };
-    assert!(matches!(stage.effects.last(), Some(Effect::Reply(Reply { answer: Answer::Said { said: this }, .. })) if *this == said));
+    assert!(
+        matches!(stage.effects.last(), Some(Effect::Reply(Reply { answer: Answer::Said { said: this }, .. })) if *this == said)
+    );
 }

@@ -167,8 +167,7 @@ fn a_dropped_image_is_attached_and_another_path_is_text() {
     editor.paste("/tmp/notes.txt");
     assert_eq!(editor.text(), "[image 1 png] /tmp/notes.txt");
     let attachment = Attachment { label: "[image 1 png]".to_owned(), path: "/tmp/a b.png".into() };
-    let expected =
-        Submission { attachments: vec![attachment], ..prompt("[image 1 png] /tmp/notes.txt") };
+    let expected = Submission { attachments: vec![attachment], ..prompt("[image 1 png] /tmp/notes.txt") };
     assert_eq!(press(&mut editor, "enter"), Reaction::Submit(expected));
 }
 
@@ -187,7 +186,10 @@ fn an_image_can_be_deleted_and_comes_back_with_what_was_not_sent() {
     assert_eq!(editor.shown(), "[image 1 png] ");
     let second = Attachment { label: "[image 2 png]".to_owned(), path: "/tmp/b c.png".into() };
     editor.take_back("look at [image 2 png] now", &[second.clone()]);
-    assert_eq!((editor.shown(), editor.attachments()), ("look at [image 2 png] now".to_owned(), vec![second]));
+    assert_eq!(
+        (editor.shown(), editor.attachments()),
+        ("look at [image 2 png] now".to_owned(), vec![second])
+    );
     press(&mut editor, "ctrl-_");
     press(&mut editor, "ctrl-_");
     assert_eq!(editor.shown(), "[image 1 png] ");

@@ -242,9 +242,8 @@ async fn thoughts_are_a_line_or_whole() {
 
 #[tokio::test]
 async fn cards_are_unfolded_in_the_pager() {
-    let call = FakeCall::new("bash", json!({}))
-        .display(Display::titled("$ make"))
-        .returns("one\ntwo\nthree\n");
+    let call =
+        FakeCall::new("bash", json!({})).display(Display::titled("$ make")).returns("one\ntwo\nthree\n");
     let service = FakeService::new().on_prompt([Act::call(call), Act::say("done")]);
     let mut stage = Stage::open(service, 50, 16).await;
     stage.say("go").await;

@@ -279,7 +279,8 @@ fn a_hangup_ends_the_face_and_gives_the_terminal_back() {
 
 #[test]
 fn stopped_by_the_person_it_gives_the_terminal_back_and_takes_it_again() {
-    let script = r#"set -m; "$@"; echo "the shell is here"; stty -a | grep -o " icanon"; read word; fg >/dev/null"#;
+    let script =
+        r#"set -m; "$@"; echo "the shell is here"; stty -a | grep -o " icanon"; read word; fg >/dev/null"#;
     let mut pty = Pty::start_by(Some(script), "held", (60, 16), None);
     pty.until_shown("? for help");
     pty.keys("half a thou");

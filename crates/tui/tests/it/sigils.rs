@@ -15,13 +15,7 @@ use crate::stage::Stage;
 fn result(status: CallStatus, text: &str, summary: Option<&str>) -> CallResult {
     let mut display = Display::titled("");
     display.summary = summary.map(str::to_owned);
-    CallResult {
-        status,
-        content: vec![Content::text(text)],
-        display,
-        artifact: None,
-        duration_ms: 3_200,
-    }
+    CallResult { status, content: vec![Content::text(text)], display, artifact: None, duration_ms: 3_200 }
 }
 
 #[tokio::test]
@@ -107,7 +101,11 @@ async fn making_room_notices_names_and_effort_are_told() {
     stage.until("note: 80 %").await;
     stage.tell(EntryBody::Titled { title: "the parser".into(), by: Titler::Person }).await;
     stage.tell(EntryBody::Titled { title: "not shown".into(), by: Titler::Model }).await;
-    stage.service.change(&session, SessionChange { effort: Some(Effort::High), ..Default::default() }).await.unwrap();
+    stage
+        .service
+        .change(&session, SessionChange { effort: Some(Effort::High), ..Default::default() })
+        .await
+        .unwrap();
     stage.tell(EntryBody::EffortChanged { effort: Some(Effort::High) }).await;
     stage.say("ready?").await;
     stage.until_idle().await;
@@ -118,7 +116,8 @@ async fn making_room_notices_names_and_effort_are_told() {
 async fn a_picture_that_cannot_be_sent_comes_back_with_its_words() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("a shot.png");
-    let png = [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".as_slice(), &[0, 0, 2, 128, 0, 0, 1, 224], &[0; 1000]].concat();
+    let png =
+        [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".as_slice(), &[0, 0, 2, 128, 0, 0, 1, 224], &[0; 1000]].concat();
     std::fs::write(&path, png).unwrap();
     let mut stage = Stage::open(FakeService::new(), 70, 16).await;
     stage.write("what is ").await;

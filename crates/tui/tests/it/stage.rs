@@ -5,7 +5,8 @@ use std::time::Duration;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use futures_util::StreamExt;
 use rein_protocol::{
-    Entry, EntryBody, EntryId, Event, EventBody, EventStream, OpenSession, Seq, Service, SessionFilter, Timestamp,
+    Entry, EntryBody, EntryId, Event, EventBody, EventStream, OpenSession, Seq, Service, SessionFilter,
+    Timestamp,
 };
 use rein_testkit::FakeService;
 use rein_tui::model::{Effect, Message, Model};
