@@ -26,6 +26,7 @@ pub mod paint;
 pub mod picker;
 pub mod screen;
 mod shell;
+mod signals;
 mod terminal;
 pub mod view;
 pub mod welcome;

@@ -24,6 +24,7 @@ use crate::model::{Effect, Focus, Message, Model};
 use crate::outside;
 use crate::picker::files::FileIndex;
 use crate::screen::{Screen, Size};
+use crate::signals::Signals;
 use crate::terminal::{self, Terminal};
 use crate::view;
 use crate::worker::{Answer, Worker};
@@ -58,42 +59,6 @@ async fn close(service: &dyn Service, session: &SessionId, signals: &mut Signals
             Err(_) => tracing::warn!("the session took too long to close"),
         },
         _ = signals.ending() => {}
-    }
-}
-
-pub(crate) struct Signals {
-    terminate: Signal,
-    hangup: Signal,
-    interrupt: Signal,
-}
-
-impl Signals {
-    pub(crate) fn install() -> io::Result<Self> {
-        Ok(Self {
-            terminate: signal(SignalKind::terminate())?,
-            hangup: signal(SignalKind::hangup())?,
-            interrupt: signal(SignalKind::interrupt())?,
-        })
-    }
-
-    async fn fatal(&mut self) -> Ended {
-        tokio::select! {
-            _ = self.terminate.recv() => Ended::Terminated,
-            _ = self.hangup.recv() => Ended::HungUp,
-        }
-    }
-
-    /// Interrupts that were meant for another program.
-    fn forget_interrupts(&mut self) {
-        while self.interrupt.recv().now_or_never().is_some() {}
-    }
-
-    pub(crate) async fn ending(&mut self) -> Ended {
-        tokio::select! {
-            _ = self.terminate.recv() => Ended::Terminated,
-            _ = self.hangup.recv() => Ended::HungUp,
-            _ = self.interrupt.recv() => Ended::Interrupted,
-        }
     }
 }
 

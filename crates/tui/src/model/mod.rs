@@ -1,7 +1,7 @@
 //! The state of the face, and what changes it. Pure: messages in, effects out.
 //!
-//! Layout: `fold` takes what the session tells, `live` is what is not finished
-//! yet, `keys` takes what the person does, `dialog` is an ask, `command` the
+//! Layout: `fold` takes what the session tells, `streaming` what grows, `live`
+//! is what is not finished yet, `commit` what is, `thoughts` how much is shown, `keys` takes what the person does, `dialog` is an ask, `command` the
 //! slash commands, `sigil` the other things that one character makes of a
 //! message, `overlay` what covers the screen, `input` a single line of text.
 //! What it looks like is `view`'s; terminal and service are `shell`'s.
@@ -10,6 +10,7 @@
 //! only what is unfinished is kept, so the state does not grow with the session.
 
 pub(crate) mod command;
+mod commit;
 pub(crate) mod dialog;
 pub(crate) mod fold;
 pub(crate) mod hints;
@@ -18,6 +19,8 @@ mod keys;
 pub(crate) mod live;
 pub(crate) mod overlay;
 pub(crate) mod sigil;
+mod streaming;
+mod thoughts;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -26,9 +29,8 @@ use std::time::Duration;
 use crossterm::event::KeyEvent;
 use rein_protocol::compaction::CompactionReason;
 use rein_protocol::{
-    BlobId, Content, Cost, Delivery, Effort, EntryId, Event, JobInfo, MemoryPlace, Mode, ModelRef,
-    OpenSession, Reply, Seq, ServiceError, SessionChange, SessionId, SessionInfo, Snapshot, Timestamp,
-    TodoList, Usage,
+    BlobId, Cost, Delivery, Effort, EntryId, Event, JobInfo, MemoryPlace, Mode, ModelRef, OpenSession, Reply,
+    Seq, ServiceError, SessionChange, SessionId, SessionInfo, Snapshot, Timestamp, TodoList, Usage,
 };
 
 use crate::editor::{Attachment, Draft, Editing, Editor, History, ImageProbe, Keymap};
@@ -42,6 +44,7 @@ use hints::Hints;
 use live::{Card, Fold, Live};
 use overlay::Overlay;
 use sigil::Noting;
+pub use thoughts::Thoughts;
 
 /// How long a remark stays.
 const REMARK: Duration = Duration::from_secs(4);
@@ -203,16 +206,6 @@ pub(crate) enum Kind {
     Run,
 }
 
-/// How much of what a model thinks is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Thoughts {
-    /// The last lines while it thinks, a line when it is over.
-    #[default]
-    Gist,
-    /// All of it.
-    Whole,
-}
-
 /// The state of the face.
 #[derive(Debug)]
 pub struct Model {
@@ -329,20 +322,6 @@ impl Model {
         self
     }
 
-    /// With pictures as the terminal wants them.
-    #[must_use]
-    pub fn with_graphics(mut self, graphics: Graphics) -> Self {
-        self.graphics = graphics;
-        self
-    }
-
-    /// With so much of what a model thinks.
-    #[must_use]
-    pub fn with_thoughts(mut self, thoughts: Thoughts) -> Self {
-        self.thoughts = thoughts;
-        self
-    }
-
     /// With a way to tell images from other files.
     #[must_use]
     pub fn with_image_probe(mut self, probe: ImageProbe) -> Self {
@@ -391,16 +370,6 @@ impl Model {
     /// Says something as soon as a session is open.
     pub fn say_first(&mut self, text: String) {
         self.unsent.push(Effect::Prompt { text, attachments: Vec::new(), delivery: Delivery::Prompt });
-    }
-
-    /// Shows all of what a model thinks from now on, or a line of it.
-    pub(crate) fn toggle_thoughts(&mut self) {
-        let (thoughts, words) = match self.thoughts {
-            Thoughts::Gist => (Thoughts::Whole, "thoughts are shown whole from now on"),
-            Thoughts::Whole => (Thoughts::Gist, "thoughts are one line from now on"),
-        };
-        self.thoughts = thoughts;
-        self.remark(words);
     }
 
     /// What was asked for cannot be done now.
@@ -478,94 +447,5 @@ impl Model {
         moments.extend(self.remark.as_ref().map(|(_, until)| *until));
         moments.extend(self.dialogs.front().and_then(|dialog| dialog.arms_at(self.typed)));
         moments.into_iter().min()
-    }
-
-    /// The pictures among the finished lines, as they were last taken.
-    pub fn take_pictures(&mut self) -> Vec<Placed> {
-        match self.overlay {
-            Some(_) => Vec::new(),
-            None => std::mem::take(&mut self.pictures),
-        }
-    }
-
-    /// Reserves lines for a picture, if the terminal can show it.
-    fn show_picture(&mut self, bytes: &[u8]) {
-        let Some((rows, sequence)) = self.graphics.place(bytes, self.size.columns, self.size.rows) else {
-            return;
-        };
-        self.commit(Kind::Card, vec![Line::empty(); usize::from(rows)]);
-        if let Some(line) = self.committed.len().checked_sub(1) {
-            self.pictures.push(Placed { line, rows, sequence });
-        }
-    }
-
-    /// Pictures that are worth being fetched.
-    pub(crate) fn pictures_of(&self, content: &[Content]) -> Vec<Effect> {
-        if self.graphics == Graphics::None {
-            return Vec::new();
-        }
-        let blob = |piece: &Content| match piece {
-            Content::Image { blob, .. } => Some(Effect::FetchPicture(blob.clone())),
-            Content::Text { .. } => None,
-        };
-        content.iter().filter_map(blob).collect()
-    }
-
-    /// The finished lines since the last time. While something covers the screen they wait.
-    pub fn take_committed(&mut self) -> Vec<Line> {
-        self.settle();
-        match self.overlay {
-            Some(_) => Vec::new(),
-            None => std::mem::take(&mut self.committed),
-        }
-    }
-
-    /// Puts finished lines out for good.
-    pub(crate) fn commit(&mut self, kind: Kind, lines: Vec<Line>) {
-        if lines.is_empty() {
-            return;
-        }
-        self.flush_fold();
-        self.put(kind, lines);
-    }
-
-    fn put(&mut self, kind: Kind, lines: Vec<Line>) {
-        let apart = match (self.last, kind) {
-            (Kind::Nothing, _) => false,
-            (Kind::Card, Kind::Card) | (Kind::Note, Kind::Note) => false,
-            (_, _) => true,
-        };
-        if apart {
-            self.committed.push(Line::empty());
-        }
-        self.commit_more(lines);
-        self.last = kind;
-    }
-
-    /// More of the words that were put out last.
-    pub(crate) fn commit_more(&mut self, lines: Vec<Line>) {
-        let columns = usize::from(self.size.columns);
-        self.committed.extend(lines.into_iter().map(|line| line.truncated(columns, "…")));
-    }
-
-    pub(crate) fn flush_fold(&mut self) {
-        let fold = std::mem::take(&mut self.fold);
-        let lines = view::card::folded(&fold, self.size.columns);
-        if !lines.is_empty() {
-            self.put(Kind::Card, lines);
-        }
-    }
-
-    pub(crate) fn note(&mut self, lines: Vec<Line>) {
-        self.commit(Kind::Note, lines);
-    }
-
-    pub(crate) fn note_error(&mut self, message: &str) {
-        let lines = view::note::error(message, None, self.size.columns);
-        self.note(lines);
-    }
-
-    pub(crate) fn remark(&mut self, text: impl Into<String>) {
-        self.remark = Some((text.into(), self.now + REMARK));
     }
 }

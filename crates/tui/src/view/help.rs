@@ -14,11 +14,14 @@ const KEYS: &[(&str, &str)] = &[
     ("ctrl-d", "quit, when nothing is written"),
     ("shift-tab", "next mode: tight, write, plan"),
     ("ctrl-o", "the whole session, to read and search"),
+    ("ctrl-t", "thoughts whole, or a line of each"),
     ("ctrl-l", "draw again"),
     ("ctrl-z", "suspend"),
     ("?", "this, when nothing is written"),
     ("@", "a file"),
     ("/", "a command"),
+    ("!", "a command of your own, run with your own rights"),
+    ("#", "a line that every later session knows"),
 ];
 
 const ASKS: &[(&str, &str)] = &[

@@ -22,7 +22,7 @@ pub use view::lines;
 use crate::TuiError;
 use crate::paint::Palette;
 use crate::screen::{Frame, Reflow, Screen, Size};
-use crate::shell::Signals;
+use crate::signals::Signals;
 use crate::terminal::Terminal;
 
 /// A provider whose key can be pasted.

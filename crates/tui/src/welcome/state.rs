@@ -24,7 +24,7 @@ pub(super) enum Stage {
     /// How to begin; the way that is pointed at.
     Ways(usize),
     /// Whose key.
-    Providers(Picker<usize>),
+    Providers(Box<Picker<usize>>),
     /// The key itself.
     Key { provider: ProviderOffer, secret: String },
 }
@@ -167,7 +167,7 @@ impl Welcome {
                     Item::new(offer.title.clone(), offer.name.clone(), place)
                 };
                 let items = self.providers.iter().enumerate().map(item).collect();
-                self.stage = Stage::Providers(Picker::new("Whose key?", items, Choice::One));
+                self.stage = Stage::Providers(Box::new(Picker::new("Whose key?", items, Choice::One)));
             }
         }
         Step::Stays

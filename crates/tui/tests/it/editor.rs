@@ -185,7 +185,7 @@ fn an_image_can_be_deleted_and_comes_back_with_what_was_not_sent() {
     press(&mut editor, "backspace");
     assert_eq!(editor.shown(), "[image 1 png] ");
     let second = Attachment { label: "[image 2 png]".to_owned(), path: "/tmp/b c.png".into() };
-    editor.take_back("look at [image 2 png] now", &[second.clone()]);
+    editor.take_back("look at [image 2 png] now", std::slice::from_ref(&second));
     assert_eq!(
         (editor.shown(), editor.attachments()),
         ("look at [image 2 png] now".to_owned(), vec![second])

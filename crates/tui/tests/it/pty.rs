@@ -325,3 +325,21 @@ fn a_storm_of_sizes_leaves_one_live_region_and_the_history_whole() {
     assert!(pty.ended().success());
     pty.assert_restored();
 }
+
+#[test]
+fn a_first_run_takes_a_key_that_is_never_on_the_screen() {
+    let mut pty = Pty::start("welcome", 70, 20);
+    pty.until_shown("How do you want to begin?");
+    pty.keys("2");
+    pty.until_shown("no server was found");
+    pty.keys("1");
+    pty.until_shown("Whose key?");
+    pty.keys("\r");
+    pty.until_shown("Paste the key for OpenAI");
+    pty.keys("\x1b[200~sk-0123456789\x1b[201~");
+    pty.until_shown("13 characters");
+    pty.keys("\r");
+    assert!(pty.ended().success());
+    pty.assert_restored();
+    assert!(!contains(&pty.seen.0.lock().unwrap().raw, b"sk-0123"));
+}

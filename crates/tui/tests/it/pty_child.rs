@@ -4,10 +4,11 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::Arc;
 
-use rein_protocol::{Block, Display, OpenSession};
+use rein_protocol::{Block, Display, ModelRef, OpenSession};
 use rein_sandbox::{Status, run_on_terminal};
 use rein_testkit::{Act, FakeCall, FakeService, Operation};
-use rein_tui::{Ended, Host, Reflow, TuiOptions};
+use rein_tui::welcome::{Chosen, ProviderOffer, Reception};
+use rein_tui::{Ended, Host, Ink, Letters, Palette, Reflow, TuiOptions};
 use serde_json::json;
 
 /// Where drafts are kept.
@@ -19,6 +20,9 @@ pub const SCENE: &str = "REIN_TUI_TEST_SCENE";
 #[ignore = "started on a pty by the tests in `pty`"]
 async fn the_face_of_a_scene() {
     let Ok(scene) = std::env::var(SCENE) else { return };
+    if scene == "welcome" {
+        return welcomed().await;
+    }
     let service = FakeService::new();
     let service = match scene.as_str() {
         "approve" => service.on_prompt([Act::call(command()), Act::say("All clean.")]),
@@ -49,6 +53,30 @@ async fn the_face_of_a_scene() {
         _ => exit.ended == Ended::Quit,
     };
     assert!(wanted, "{exit:?}");
+}
+
+struct Front;
+
+#[async_trait::async_trait]
+impl Reception for Front {
+    fn providers(&self) -> Vec<ProviderOffer> {
+        vec![ProviderOffer { name: "openai".into(), title: "OpenAI".into(), page: None }]
+    }
+
+    async fn store(&self, provider: &str, key: &str) -> Result<(), String> {
+        assert_eq!((provider, key), ("openai", "sk-0123456789"));
+        Ok(())
+    }
+
+    async fn servers(&self) -> Vec<ModelRef> {
+        Vec::new()
+    }
+}
+
+async fn welcomed() {
+    let palette = Palette { ink: Ink::Colour, letters: Letters::Unicode };
+    let chosen = rein_tui::welcome::welcome(Arc::new(Front), palette, Reflow::Cuts).await.unwrap();
+    assert_eq!(chosen, Chosen::Provider("openai".into()));
 }
 
 /// An editor that looks at the terminal it has, and adds a line.
