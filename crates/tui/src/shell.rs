@@ -234,6 +234,7 @@ impl Shell {
             TerminalEvent::FocusLost => Message::Focus(Focus::Elsewhere),
             TerminalEvent::Resize(columns, rows) => {
                 self.resized(Size::new(columns, rows));
+                Terminal::stir();
                 return Ok(());
             }
             TerminalEvent::Mouse(_) => return Ok(()),

@@ -91,6 +91,7 @@ pub async fn welcome(
             }
             TerminalEvent::Resize(columns, rows) => {
                 size = Size::new(columns, rows);
+                Terminal::stir();
                 terminal.write(screen.resize(size));
                 Step::Stays
             }
