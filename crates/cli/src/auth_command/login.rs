@@ -32,7 +32,7 @@ pub async fn execute(desk: &Desk, arguments: &LoginArguments) -> Result<(), Comm
         Way::Device(oauth) => by_device(desk, provider, oauth).await?,
         Way::Browser(oauth) => by_browser(desk, provider, oauth).await?,
     };
-    store(&*desk.vault, &provider.name, secret, Others::from(arguments.add))?;
+    store(&desk.vault, &provider.name, secret, Others::from(arguments.add))?;
     tell(desk, provider)
 }
 

@@ -102,6 +102,9 @@ impl Model {
         if self.quit_by.is_some_and(|by| self.now <= by) {
             return vec![Effect::Quit];
         }
+        if self.cancel_note() {
+            return Vec::new();
+        }
         self.quit_by = Some(self.now + SECOND_KEY);
         if self.editor.search().is_some() {
             self.editor.handle(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE));

@@ -51,16 +51,22 @@ impl Model {
                 return Some(Vec::new());
             }
             KeyCode::Esc => {
-                let Noting { note, .. } = self.noting.take()?;
-                if self.editor.is_empty() {
-                    self.editor.set_text(&format!("#{note}"));
-                }
+                self.cancel_note();
                 return Some(Vec::new());
             }
             _ => return Some(Vec::new()),
         }
         let Noting { note, place } = self.noting.take()?;
         Some(vec![Effect::Remember(format!("#{note}")), Effect::Note { note, place }])
+    }
+
+    /// Whether a line was to be remembered; it is in the editor again.
+    pub(super) fn cancel_note(&mut self) -> bool {
+        let Some(Noting { note, .. }) = self.noting.take() else { return false };
+        if self.editor.is_empty() {
+            self.editor.set_text(&format!("#{note}"));
+        }
+        true
     }
 
     /// A line was remembered.
