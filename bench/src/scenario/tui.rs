@@ -139,7 +139,8 @@ fn type_words(seat: &mut Seat) -> Result<Vec<f64>, BenchError> {
         if word.len() == 40 {
             let mark = seat.mark();
             seat.press("\u{15}W")?;
-            seat.wait_for("› W", mark)?;
+            // Alone, up to what is erased behind it.
+            seat.wait_for("W\u{1b}[K", mark)?;
             word = "W".to_owned();
         }
         word.push(letter);

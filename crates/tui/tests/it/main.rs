@@ -5,6 +5,7 @@
 mod anything;
 mod asks;
 mod editor;
+mod editor_scripts;
 mod frames;
 mod highlight;
 mod markdown;
