@@ -2,7 +2,7 @@
 //!
 //! Layout: [`scenario`] says what is done, one file each; [`trial`] runs the
 //! binary in a temporary project through a [`launch`]er, whose figures come
-//! from [`usage`]; [`reference`] measures what is not the binary's;
+//! from [`usage`], or at a terminal by a [`seat`]; [`reference`] measures what is not the binary's;
 //! [`statistics`], [`row`], [`table`] and [`report`] make figures of it, with
 //! the facts of [`machine`]; [`binary`] finds what is measured.
 //!
@@ -18,6 +18,7 @@ mod reference;
 mod report;
 mod row;
 mod scenario;
+mod seat;
 mod statistics;
 mod table;
 mod trial;

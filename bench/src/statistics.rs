@@ -26,6 +26,15 @@ impl Spread {
     }
 }
 
+/// The value below which this part of the values is.
+pub fn percentile(values: &[f64], part: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let last = sorted.len().saturating_sub(1);
+    let at = (last as f64 * part).ceil() as usize;
+    sorted.get(at.min(last)).copied().unwrap_or_default()
+}
+
 /// By how much more the second doubling cost than the first: 2 if cost is
 /// linear in size, 4 if it is quadratic. What every run costs cancels out.
 /// None if the first doubling cost nothing that could be measured.

@@ -156,7 +156,7 @@ impl Ran {
 }
 
 /// Nothing of this process's own environment but the path.
-fn environment(project: &Project, server: Option<&ModelServer>) -> Vec<(&'static str, OsString)> {
+pub fn environment(project: &Project, server: Option<&ModelServer>) -> Vec<(&'static str, OsString)> {
     let mut variables = vec![
         ("PATH", std::env::var_os("PATH").unwrap_or_default()),
         ("HOME", project.home().into()),

@@ -16,6 +16,7 @@ mod session;
 mod size;
 mod stream;
 mod tools;
+mod tui;
 mod version;
 
 use crate::arguments::Arguments;
@@ -115,6 +116,18 @@ pub const ALL: &[Scenario] = &[
         about: "a conversation of 1 MB to the bytes of a request, in this process",
         cost: Cost::Usual,
         measure: codec::measure_encode,
+    },
+    Scenario {
+        name: tui::NAME,
+        about: "at a terminal: first paint, a key while much streams, memory and processor time while idle",
+        cost: Cost::Usual,
+        measure: tui::measure,
+    },
+    Scenario {
+        name: tui::COMPLETION,
+        about: "a name typed letter by letter, completed over 100 000 files, in this process",
+        cost: Cost::Usual,
+        measure: tui::measure_completion,
     },
     Scenario { name: size::NAME, about: "the binary itself", cost: Cost::Usual, measure: size::measure },
 ];

@@ -19,6 +19,8 @@ pub struct CommandError {
     message: String,
     causes: Vec<String>,
     hints: Vec<String>,
+    /// No model can be used: a person at a terminal can be helped.
+    no_model: bool,
 }
 
 impl CommandError {
@@ -32,8 +34,23 @@ impl CommandError {
         Self::new(Exit::Failure, message)
     }
 
+    /// The same, said to be for want of a model.
+    pub fn for_want_of_a_model(self) -> Self {
+        Self { no_model: true, ..self }
+    }
+
+    /// Whether it is for want of a model.
+    pub fn is_for_want_of_a_model(&self) -> bool {
+        self.no_model
+    }
+
+    /// What was wrong and why, in one sentence for another place than the end of the program.
+    pub fn sentence(&self) -> String {
+        std::iter::once(&self.message).chain(&self.causes).map(String::as_str).collect::<Vec<_>>().join(": ")
+    }
+
     fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, message: message.into(), causes: Vec::new(), hints: Vec::new() }
+        Self { exit, message: message.into(), causes: Vec::new(), hints: Vec::new(), no_model: false }
     }
 
     /// With the error that led to it, and what led to that.

@@ -40,6 +40,8 @@ mod streams;
 mod telemetry;
 mod terminal;
 mod terminal_face;
+mod terminal_hands;
+mod terminal_welcome;
 mod wiring;
 
 use std::io;

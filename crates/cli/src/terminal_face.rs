@@ -8,14 +8,18 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 
 use rein_protocol::OpenSession;
+use rein_tui::welcome::Chosen;
 use rein_tui::{Ended, TuiOptions};
 
-use crate::args::{OutputFormat, RunArguments, SharedArguments};
+use crate::args::{DemoArguments, OutputFormat, RunArguments, SharedArguments};
+use crate::demo;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::sessions;
 use crate::signals::Signal;
 use crate::terminal::Target;
+use crate::terminal_hands::TerminalHands;
+use crate::terminal_welcome;
 use crate::wiring::{self, Setup};
 use host::BinaryHost;
 pub use options::{FaceOptions, face_options};
@@ -39,10 +43,19 @@ pub fn execute(run: &RunArguments, shared: &SharedArguments) -> Result<Exit, Com
     let runtime = wiring::runtime()?;
     let exit = runtime.block_on(open(setup, run, shared));
     runtime.shutdown_background();
-    exit
+    match exit? {
+        Some(exit) => Ok(exit),
+        // It has a runtime of its own.
+        None => demo::execute(&DemoArguments { fast: false, keep: false }),
+    }
 }
 
-async fn open(mut setup: Setup, run: &RunArguments, shared: &SharedArguments) -> Result<Exit, CommandError> {
+/// How it ended; nothing if the person wants to see the demo.
+async fn open(
+    mut setup: Setup,
+    run: &RunArguments,
+    shared: &SharedArguments,
+) -> Result<Option<Exit>, CommandError> {
     let mut open = OpenSession::default();
     let mut had = None;
     if run.continue_last || run.resume.is_some() {
@@ -63,16 +76,30 @@ async fn open(mut setup: Setup, run: &RunArguments, shared: &SharedArguments) ->
     open.mode = Some(setup.settings().settings.mode);
     setup.print_warnings();
     let FaceOptions { bindings, editing, status, theme } = face_options(&setup)?;
-    let (engine, model) = setup.engine(run.model.as_deref(), had.as_ref()).await?;
+    let mut named = run.model.clone();
+    let (engine, model) = loop {
+        match setup.engine(named.as_deref(), had.as_ref()).await {
+            Err(error) if error.is_for_want_of_a_model() => match terminal_welcome::guide(&setup).await? {
+                Chosen::Provider(_) => {}
+                Chosen::Model(model) => named = Some(model.to_string()),
+                Chosen::Demo => return Ok(None),
+                Chosen::Nothing => return Err(error),
+            },
+            engine => break engine?,
+        }
+    };
     open.model = model;
     let mut options = TuiOptions::new(open);
     options.state_directory = Some(setup.places().directories.state.join("tui"));
     options.models = setup.models_to_choose_from().to_vec();
     (options.bindings, options.editing) = (bindings, editing);
     (options.status, options.theme) = (status, theme);
+    let store = setup.store().await?;
     let setup = Arc::new(setup);
     options.host = Some(Arc::new(BinaryHost::new(Arc::clone(&setup), tokio::runtime::Handle::current())));
     options.prompt = Some(run.prompt()).filter(|prompt| !prompt.is_empty());
+    let hands = TerminalHands::new(store, &setup.places().environment, setup.directory());
+    options.hands = Arc::new(hands);
     let exit = rein_tui::run(engine, options)
         .await
         .map_err(|error| CommandError::failure("the terminal face cannot be shown").caused_by(error))?;
@@ -82,10 +109,10 @@ async fn open(mut setup: Setup, run: &RunArguments, shared: &SharedArguments) ->
         // Nobody is left to tell if this cannot be printed.
         let _ = writeln!(stderr, "{}", ink.dim(&format!("go on with: rein --resume {session}")));
     }
-    Ok(match exit.ended {
+    Ok(Some(match exit.ended {
         Ended::Quit => Exit::Success,
         Ended::Interrupted => Exit::Interrupted(Signal::Interrupt),
         Ended::Terminated => Exit::Interrupted(Signal::Terminate),
         Ended::HungUp => Exit::Interrupted(Signal::Hangup),
-    })
+    }))
 }

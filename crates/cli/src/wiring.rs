@@ -10,6 +10,7 @@ mod keyring;
 mod keys;
 mod limits;
 mod models;
+pub(crate) mod pictures;
 mod places;
 mod providers;
 mod recording;
@@ -29,7 +30,7 @@ use rein_llm::{Catalog, ErrorKind, ModelError, ModelInfo, Models, ModelsOptions,
 use rein_permission::{Layer, Policy, Presence, Rule};
 use rein_protocol::{Content, Mode, ModelRef, Service};
 use rein_store::{SalvageReport, Store, StoreOptions};
-use rein_tools::{Picture, Registry, picture};
+use rein_tools::Registry;
 
 use crate::args::{RunArguments, SharedArguments};
 use crate::error::CommandError;
@@ -191,7 +192,7 @@ impl Setup {
 
     async fn choose(&self, models: &Models, wanted: Option<&str>) -> Result<ModelRef, CommandError> {
         models.choose(wanted, &CancellationToken::new()).await.map_err(|error| match error.kind {
-            ErrorKind::NoModel => from_model_error(error).hint(format!(
+            ErrorKind::NoModel => from_model_error(error).for_want_of_a_model().hint(format!(
                 "a server and a model in {}:\n\
                  model = \"mine/NAME-OF-THE-MODEL\"\n\
                  [provider.mine]\n\
@@ -237,16 +238,7 @@ impl Setup {
     pub async fn pictures(&mut self, files: &[PathBuf]) -> Result<Vec<Content>, CommandError> {
         let mut content = Vec::with_capacity(files.len());
         for file in files {
-            let wrong = || CommandError::usage(format!("{} cannot be sent as a picture", file.display()));
-            let bytes = tokio::fs::read(file).await.map_err(|error| wrong().caused_by(error))?;
-            let prepared =
-                tokio::task::spawn_blocking(|| picture::prepare(bytes, picture::Limits::default()));
-            let prepared = prepared.await.map_err(|error| wrong().caused_by(error))?;
-            let Picture { media_type, bytes } = prepared.map_err(|error| wrong().caused_by(error))?;
-            let kept = self.store().await?.put_blob(bytes).await;
-            let blob =
-                kept.map_err(|error| CommandError::failure("a picture was not kept").caused_by(error))?;
-            content.push(Content::Image { media_type: media_type.to_owned(), blob });
+            content.push(pictures::keep(&self.store().await?, file).await?);
         }
         Ok(content)
     }

@@ -19,7 +19,7 @@
 //! Layout: `environment` is what a child is told, and `hidden` what it is not told
 //! besides; `child` starts and reaps; `input` is what it reads and `output` what it prints; `family` finds relatives
 //! through `/proc`; `process` is a process that runs, `pty` its terminal if it has
-//! one, and `run` its course from start to end; `ladder` ends it; `registry` knows
+//! one, `foreground` a program on the person's own terminal, and `run` its course from start to end; `ladder` ends it; `registry` knows
 //! those that run. `jail` says what a process may do, `helper`
 //! is the process that sees to it, `linux` and `macos` are the walls.
 
@@ -29,6 +29,7 @@ mod child;
 mod environment;
 mod error;
 mod family;
+mod foreground;
 pub mod helper;
 mod hidden;
 mod input;
@@ -47,6 +48,7 @@ mod spawn;
 pub use environment::{clean_environment, may_be_told};
 pub use error::SandboxError;
 pub use family::end_orphans;
+pub use foreground::run_on_terminal;
 pub use hidden::{hide_variables, protect_process};
 pub use process::{Event, Leftover, Process};
 pub use pty::{Terminal, TerminalSize};

@@ -68,6 +68,7 @@ deeds! {
     Transcript Everywhere "transcript" "the whole session, to read and search" ["ctrl-o"],
     Earlier Empty "earlier" "twice: an earlier message, to edit and go on from" ["esc"],
     TakeBack Empty "take_back" "the last queued message, to edit" ["up"],
+    Thoughts Everywhere "thoughts" "thoughts whole, or a line of each" ["ctrl-t"],
     Redraw Everywhere "redraw" "draw again" ["ctrl-l"],
     Suspend Everywhere "suspend" "suspend" ["ctrl-z"],
     Help Empty "help" "this, when nothing is written" ["?"],

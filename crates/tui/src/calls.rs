@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rein_protocol::{EntryBody, EntryId, OpenSession, Service, ServiceError, SessionId};
 
 use crate::host::{Host, HostError};
-use crate::model::request::{Answer, Purpose, Request};
+use crate::model::request::{Answer, Request};
 use crate::model::text_of;
 
 /// Asks, and waits for the answer.
@@ -143,6 +143,3 @@ async fn rename(
     service.close(named).await?;
     done
 }
-
-/// The request that shows a session anew.
-pub(crate) const AGAIN: Request = Request::Look(Purpose::Again);

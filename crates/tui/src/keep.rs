@@ -19,7 +19,7 @@ const HISTORY_LIMIT: u64 = 1024 * 1024;
 /// A longer message is not worth recalling.
 const LONGEST: usize = 64 * 1024;
 /// A longer draft, with all that was pasted into it, is not worth keeping.
-const LONGEST_DRAFT: usize = 4 * 1024 * 1024;
+const LONGEST_DRAFT: usize = 16 * 1024 * 1024;
 
 /// Where drafts and history are.
 #[derive(Debug, Clone)]
@@ -136,6 +136,22 @@ mod tests {
         keep.save_draft(&draft("")).unwrap();
         keep.save_draft(&draft("")).unwrap();
         assert_eq!(keep.load().1, Draft::default());
+    }
+
+    #[test]
+    fn a_draft_keeps_its_images_and_megabytes_that_were_pasted() {
+        let home = tempfile::tempdir().unwrap();
+        let keep = Keep::new(Some(home.path()), Path::new("/w"));
+        let mut editor = Editor::new().with_image_probe(Box::new(|_| Some("png".to_owned())));
+        editor.paste("/tmp/shot.png");
+        let text = "a line of a log\n".repeat(330_000);
+        editor.paste(&text);
+        keep.save_draft(&editor.draft()).unwrap();
+        let mut restored = Editor::new();
+        restored.restore(keep.load().1);
+        assert_eq!(restored.shown(), "[image 1 png] [pasted 330 000 lines]");
+        assert_eq!(restored.attachments(), editor.attachments());
+        assert_eq!(restored.text().len(), "[image 1 png] ".len() + text.len());
     }
 
     #[test]

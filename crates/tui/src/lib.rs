@@ -18,20 +18,26 @@ pub mod calls;
 mod clipboard;
 pub mod editor;
 mod files;
+pub mod graphics;
+pub mod hands;
 pub mod highlight;
 pub mod host;
+pub mod image;
 mod keep;
 pub mod line;
 pub mod markdown;
 pub mod model;
 pub mod neutral;
+mod outside;
 pub mod paint;
 pub mod picker;
 pub mod screen;
 mod shell;
+mod signals;
 mod terminal;
 pub mod theme;
 pub mod view;
+pub mod welcome;
 mod worker;
 
 use std::io;
@@ -42,7 +48,10 @@ use rein_protocol::{ModelRef, OpenSession, ServiceError, SessionId};
 
 pub use bindings::{BindingError, Bindings};
 pub use editor::{Editing, Keymap};
+pub use graphics::Graphics;
+pub use hands::Hands;
 pub use host::Host;
+pub use model::Thoughts;
 pub use paint::{Ink, Letters, Palette};
 pub use screen::{Reflow, Size};
 pub use shell::run;
@@ -72,8 +81,14 @@ pub struct TuiOptions {
     pub status: Vec<StatusPart>,
     /// The theme, by its name, and what is in it. For `auto` this is the dark one until the terminal was asked.
     pub theme: (String, Theme),
+    /// How much of what a model thinks is shown.
+    pub thoughts: Thoughts,
+    /// How the terminal wants pictures.
+    pub graphics: Graphics,
     /// What is asked about settings and the machine; nothing can be, if absent.
     pub host: Option<Arc<dyn Host>>,
+    /// What the program around the face does for it.
+    pub hands: Arc<dyn Hands>,
 }
 
 impl std::fmt::Debug for TuiOptions {
@@ -101,7 +116,10 @@ impl TuiOptions {
             bindings: Bindings::default(),
             status: StatusPart::ALL.to_vec(),
             theme: ("terminal".to_owned(), Theme::default()),
+            thoughts: Thoughts::default(),
+            graphics: Graphics::detect(variable),
             host: None,
+            hands: Arc::new(hands::Nobody),
         }
     }
 }

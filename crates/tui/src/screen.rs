@@ -11,6 +11,7 @@
 
 use std::fmt::Write as _;
 
+use crate::graphics::Placed;
 use crate::line::Line;
 use crate::paint::Palette;
 use crate::theme::Theme;
@@ -123,6 +124,11 @@ impl Screen {
     /// The bytes that commit lines and show a frame; empty if everything is as it should be.
     /// While an overlay is shown nothing may be committed.
     pub fn draw(&mut self, committed: &[Line], frame: &Frame) -> String {
+        self.draw_with(committed, &[], frame)
+    }
+
+    /// The same, with pictures among the committed lines.
+    pub fn draw_with(&mut self, committed: &[Line], pictures: &[Placed], frame: &Frame) -> String {
         let mut out = String::new();
         match (&frame.overlay, self.overlay.is_some()) {
             (Some(lines), shown) => {
@@ -142,7 +148,7 @@ impl Screen {
                         self.take_away(&mut out);
                     }
                 }
-                self.draw_live(&mut out, committed, frame);
+                self.draw_live(&mut out, committed, pictures, frame);
             }
         }
         if out.is_empty() { out } else { format!("{BEGIN}{out}{END}") }
@@ -226,7 +232,7 @@ impl Screen {
         }
     }
 
-    fn draw_live(&mut self, out: &mut String, committed: &[Line], frame: &Frame) {
+    fn draw_live(&mut self, out: &mut String, committed: &[Line], pictures: &[Placed], frame: &Frame) {
         let height = usize::from(self.size.rows).max(1);
         let start = frame.live.len().saturating_sub(height);
         let rows: Vec<Row> = frame.live.iter().skip(start).map(|line| self.paint(line)).collect();
@@ -246,7 +252,7 @@ impl Screen {
         if committed.is_empty() && rows.len() >= self.rows.len() && !self.rows.is_empty() {
             self.rewrite(out, &rows);
         } else {
-            self.write_all(out, committed, &rows);
+            self.write_all(out, committed, pictures, &rows);
         }
         self.rows = rows;
         self.cursor = None;
@@ -272,16 +278,21 @@ impl Screen {
     }
 
     /// Writes everything from the beginning of the live region on.
-    fn write_all(&mut self, out: &mut String, committed: &[Line], rows: &[Row]) {
+    fn write_all(&mut self, out: &mut String, committed: &[Line], pictures: &[Placed], rows: &[Row]) {
         self.go(out, 0);
         out.push('\r');
         if committed.len() + rows.len() < self.rows.len() {
             out.push_str("\u{1b}[J");
         }
-        for line in committed {
+        for (index, line) in committed.iter().enumerate() {
             let row = self.paint(line);
             self.put(out, &row);
             out.push_str("\r\n");
+            for picture in pictures.iter().filter(|picture| picture.line == index) {
+                // The rows are there already: whatever the picture does to the cursor is undone.
+                let Placed { rows, sequence, .. } = picture;
+                let _ = write!(out, "\u{1b}7\u{1b}[{rows}A{sequence}\u{1b}8");
+            }
         }
         for (index, row) in rows.iter().enumerate() {
             if index > 0 {

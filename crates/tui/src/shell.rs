@@ -18,10 +18,13 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::clipboard::{self, Between};
 use crate::editor::Draft;
+use crate::hands::Hands;
 use crate::keep::Keep;
 use crate::model::{Effect, Focus, Message, Model};
+use crate::outside;
 use crate::picker::files::FileIndex;
 use crate::screen::{Screen, Size};
+use crate::signals::Signals;
 use crate::terminal::{self, Terminal};
 use crate::theme::background::Stray;
 use crate::view;
@@ -61,35 +64,13 @@ async fn close(service: &dyn Service, session: &SessionId, signals: &mut Signals
     }
 }
 
-struct Signals {
-    terminate: Signal,
-    hangup: Signal,
-    interrupt: Signal,
-}
-
-impl Signals {
-    fn install() -> io::Result<Self> {
-        Ok(Self {
-            terminate: signal(SignalKind::terminate())?,
-            hangup: signal(SignalKind::hangup())?,
-            interrupt: signal(SignalKind::interrupt())?,
-        })
-    }
-
-    async fn ending(&mut self) -> Ended {
-        tokio::select! {
-            _ = self.terminate.recv() => Ended::Terminated,
-            _ = self.hangup.recv() => Ended::HungUp,
-            _ = self.interrupt.recv() => Ended::Interrupted,
-        }
-    }
-}
-
 struct Shell {
     model: Model,
     screen: Screen,
     terminal: Terminal,
-    keys: KeyStream,
+    /// Nobody reads keys while another program has the terminal.
+    keys: Option<KeyStream>,
+    hands: Arc<dyn Hands>,
     worker: Worker,
     events: Option<EventStream>,
     signals: Signals,
@@ -116,6 +97,7 @@ impl Shell {
     fn start(service: Arc<dyn Service>, options: TuiOptions) -> Result<Self, TuiError> {
         let TuiOptions { open, prompt, state_directory, models, palette, reflow, .. } = options;
         let TuiOptions { editing, bindings, status, theme: (name, theme), host, .. } = options;
+        let TuiOptions { thoughts, graphics, hands, .. } = options;
         let workspace = open.workspace.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
         let keep = Keep::new(state_directory.as_deref(), &workspace);
         let (history, draft) = keep.load();
@@ -132,6 +114,9 @@ impl Shell {
             .with_keys(bindings, editing)
             .with_status(status)
             .with_theme(&name, theme, asked.background)
+            .with_thoughts(thoughts)
+            .with_graphics(graphics)
+            .with_image_probe(Box::new(crate::image::facts))
             .with_memory(history, draft.clone());
         if host.is_some() {
             model = model.with_host();
@@ -139,7 +124,7 @@ impl Shell {
         if !asked.typed.is_empty() {
             model.update(Duration::ZERO, Message::Paste(asked.typed));
         }
-        let worker = Worker::start(service, host);
+        let worker = Worker::start(service, host, Arc::clone(&hands));
         worker.call(Effect::Open(open), None, PathBuf::new());
         if let Some(prompt) = prompt {
             model.say_first(prompt);
@@ -148,7 +133,8 @@ impl Shell {
             model,
             screen: Screen::new(size, palette, reflow),
             terminal,
-            keys: KeyStream::new(),
+            keys: Some(KeyStream::new()),
+            hands,
             worker,
             events: None,
             signals,
@@ -194,7 +180,7 @@ impl Shell {
         tokio::select! {
             biased;
             ended = self.signals.ending() => self.ended = Some(ended),
-            key = self.keys.next() => match key {
+            key = key(&mut self.keys) => match key {
                 Some(Ok(event)) => self.terminal_event(event).await?,
                 // The terminal is gone.
                 Some(Err(_)) | None => self.ended = Some(Ended::HungUp),
@@ -263,6 +249,7 @@ impl Shell {
             TerminalEvent::FocusLost => Message::Focus(Focus::Elsewhere),
             TerminalEvent::Resize(columns, rows) => {
                 self.resized(Size::new(columns, rows));
+                Terminal::stir();
                 return Ok(());
             }
             TerminalEvent::Mouse(_) => return Ok(()),
@@ -303,6 +290,7 @@ impl Shell {
                 self.terminal.write(bytes);
             }
             Effect::Suspend => self.suspend().await?,
+            Effect::EditOutside(text) => self.edit_outside(text).await?,
             Effect::Notify(text) => self.terminal.write(notification(&text)),
             Effect::Copy(text) => {
                 let between = Between::detect(|name| std::env::var(name).ok());
@@ -340,6 +328,29 @@ impl Shell {
         Ok(())
     }
 
+    /// Lets the person go on in another program, which has the terminal meanwhile.
+    async fn edit_outside(&mut self, text: String) -> Result<(), TuiError> {
+        self.save_draft();
+        let bytes = self.screen.leave();
+        self.terminal.write(bytes);
+        self.keys = None;
+        self.terminal.lend().await.map_err(TuiError::Terminal)?;
+        let hands = Arc::clone(&self.hands);
+        let edited = tokio::select! {
+            edited = outside::edit(&*hands, text) => edited,
+            ended = self.signals.fatal() => {
+                self.ended = Some(ended);
+                return Ok(());
+            }
+        };
+        // What was pressed there was not meant for here.
+        self.signals.forget_interrupts();
+        while self.continued.recv().now_or_never().is_some() {}
+        self.keys = Some(KeyStream::new());
+        self.come_back()?;
+        Box::pin(self.take(Message::EditedOutside(edited))).await
+    }
+
     /// Somebody else stopped the process and let it go on.
     fn come_back(&mut self) -> Result<(), TuiError> {
         self.terminal.take_again().map_err(TuiError::Terminal)?;
@@ -351,9 +362,10 @@ impl Shell {
     fn draw(&mut self) {
         let committed = self.model.take_committed();
         self.screen.set_theme(self.model.theme());
+        let pictures = self.model.take_pictures();
         let frame = view::frame(&self.model);
         terminal::note_overlay(frame.overlay.is_some());
-        let bytes = self.screen.draw(&committed, &frame);
+        let bytes = self.screen.draw_with(&committed, &pictures, &frame);
         self.dirty = false;
         self.urgent = false;
         if !bytes.is_empty() {
@@ -406,6 +418,13 @@ impl Shell {
 
 /// SIGCONT has the same number on Linux as rustix says it has everywhere else.
 const CONTINUE: i32 = rustix::process::Signal::CONT.as_raw();
+
+async fn key(keys: &mut Option<KeyStream>) -> Option<io::Result<TerminalEvent>> {
+    match keys {
+        Some(keys) => keys.next().await,
+        None => std::future::pending().await,
+    }
+}
 
 async fn next(events: &mut Option<EventStream>) -> Option<Event> {
     match events {

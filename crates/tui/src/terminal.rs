@@ -12,6 +12,7 @@ use std::sync::{Mutex, Once, PoisonError};
 use std::thread;
 
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
+use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use tokio::sync::mpsc;
 
 use crate::screen::Size;
@@ -68,6 +69,17 @@ impl Terminal {
         Size::new(columns, rows)
     }
 
+    /// Has the terminal report once more that keys are there, if they are. Keys that come together with a new
+    /// size are otherwise read only when the next one comes: of the two reports the reader takes the first,
+    /// and the system gives each of them once. Setting the modes that hold already makes it report again.
+    pub fn stir() {
+        let input = io::stdin();
+        if let Ok(modes) = tcgetattr(&input) {
+            // A terminal that is gone is noticed elsewhere.
+            let _ = tcsetattr(&input, OptionalActions::Now, &modes);
+        }
+    }
+
     /// Whether what was given last has been written.
     #[must_use]
     pub fn is_ready(&self) -> bool {
@@ -98,6 +110,13 @@ impl Terminal {
             () = patience => {}
         }
         self.take_again()
+    }
+
+    /// Gives it to another program for a while.
+    pub async fn lend(&mut self) -> io::Result<()> {
+        self.writer.ready().await?;
+        leave_modes();
+        Ok(())
     }
 
     /// Puts the modes back after somebody else may have changed them.
@@ -156,6 +175,8 @@ struct Writer {
     pieces: mpsc::Sender<String>,
     written: mpsc::Receiver<io::Result<()>>,
     under_way: usize,
+    /// What found no room: nothing that is drawn may be lost.
+    overflow: String,
     thread: Option<thread::JoinHandle<()>>,
 }
 
@@ -175,30 +196,47 @@ impl Writer {
                 }
             }
         })?;
-        Ok(Self { pieces, written, under_way: 0, thread: Some(thread) })
+        Ok(Self { pieces, written, under_way: 0, overflow: String::new(), thread: Some(thread) })
     }
 
     fn is_ready(&self) -> bool {
-        self.under_way == 0
+        self.under_way == 0 && self.overflow.is_empty()
     }
 
     fn write(&mut self, piece: String) {
-        if !piece.is_empty() && self.pieces.try_send(piece).is_ok() {
-            self.under_way += 1;
+        if piece.is_empty() {
+            return;
+        }
+        if !self.overflow.is_empty() {
+            self.overflow.push_str(&piece);
+            return;
+        }
+        match self.pieces.try_send(piece) {
+            Ok(()) => self.under_way += 1,
+            Err(mpsc::error::TrySendError::Full(piece) | mpsc::error::TrySendError::Closed(piece)) => {
+                self.overflow = piece;
+            }
         }
     }
 
     async fn ready(&mut self) -> io::Result<()> {
-        while self.under_way > 0 {
-            match self.written.recv().await {
-                Some(result) => {
-                    self.under_way -= 1;
-                    result?;
+        loop {
+            while self.under_way > 0 {
+                match self.written.recv().await {
+                    Some(result) => {
+                        self.under_way -= 1;
+                        result?;
+                    }
+                    None => return Err(io::ErrorKind::BrokenPipe.into()),
                 }
-                None => return Err(io::ErrorKind::BrokenPipe.into()),
             }
+            if self.overflow.is_empty() {
+                return Ok(());
+            }
+            let rest = std::mem::take(&mut self.overflow);
+            self.pieces.try_send(rest).map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;
+            self.under_way += 1;
         }
-        Ok(())
     }
 }
 

@@ -15,6 +15,8 @@ use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::calls;
+use crate::editor::Attachment;
+use crate::hands::Hands;
 use crate::host::Host;
 use crate::model::{Effect, Message};
 
@@ -45,10 +47,15 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    pub(crate) fn start(service: Arc<dyn Service>, host: Option<Arc<dyn Host>>) -> Self {
+    pub(crate) fn start(
+        service: Arc<dyn Service>,
+        host: Option<Arc<dyn Host>>,
+        hands: Arc<dyn Hands>,
+    ) -> Self {
         let (sender, answers) = mpsc::channel(CALLS);
-        let (calls, quick) = lane(Arc::clone(&service), host.clone(), sender.clone());
-        let (slow, other) = lane(service, host, sender);
+        let others = Others { service, host, hands };
+        let (calls, quick) = lane(others.clone(), sender.clone());
+        let (slow, other) = lane(others, sender);
         Self { calls, slow, answers, _tasks: [quick, other] }
     }
 
@@ -62,15 +69,19 @@ impl Worker {
     }
 }
 
-fn lane(
+/// Whoever is asked.
+#[derive(Clone)]
+struct Others {
     service: Arc<dyn Service>,
     host: Option<Arc<dyn Host>>,
-    sender: mpsc::Sender<Answer>,
-) -> (mpsc::Sender<Call>, AbortOnDropHandle<()>) {
+    hands: Arc<dyn Hands>,
+}
+
+fn lane(others: Others, sender: mpsc::Sender<Answer>) -> (mpsc::Sender<Call>, AbortOnDropHandle<()>) {
     let (calls, mut waiting) = mpsc::channel::<Call>(CALLS);
     let task = tokio::spawn(async move {
         while let Some(call) = waiting.recv().await {
-            let answer = make(&*service, host.as_ref(), call).await;
+            let answer = make(&others, call).await;
             if let Some(answer) = answer
                 && sender.send(answer).await.is_err()
             {
@@ -81,7 +92,9 @@ fn lane(
     (calls, AbortOnDropHandle::new(task))
 }
 
-async fn make(service: &dyn Service, host: Option<&Arc<dyn Host>>, call: Call) -> Option<Answer> {
+async fn make(others: &Others, call: Call) -> Option<Answer> {
+    let Others { service, host, hands } = others;
+    let (service, hands) = (&**service, &**hands);
     let Call { effect, session, workspace } = call;
     let effect = match effect {
         Effect::Open(request) => {
@@ -91,7 +104,7 @@ async fn make(service: &dyn Service, host: Option<&Arc<dyn Host>>, call: Call) -
             });
         }
         Effect::Request(request) => {
-            let answer = calls::answer(service, host.cloned(), session, request).await;
+            let answer = calls::answer(service, host.clone(), session, request).await;
             return Some(Answer::Message(Message::Answered(Box::new(answer))));
         }
         effect => effect,
@@ -103,15 +116,31 @@ async fn make(service: &dyn Service, host: Option<&Arc<dyn Host>>, call: Call) -
             Err(error) => Message::Failed(error),
         }));
     }
+    if let Effect::FetchPicture(blob) = &effect {
+        return hands.picture(blob).await.map(|bytes| Answer::Message(Message::Picture(bytes)));
+    }
     let session = session?;
     let done = match effect {
-        Effect::Prompt { text, delivery } => {
-            let prompt = Prompt { content: vec![Content::text(text.clone())], delivery };
-            return match service.prompt(&session, prompt).await {
-                Ok(_) => None,
-                Err(error) => Some(Answer::Message(Message::NotSent { text, error })),
+        Effect::Prompt { text, attachments, delivery } => {
+            let said = match content(hands, &text, &attachments).await {
+                Ok(content) => service.prompt(&session, Prompt { content, delivery }).await,
+                Err(message) => Err(ServiceError::Invalid { message }),
             };
+            return said.err().map(|error| Answer::Message(Message::NotSent { text, attachments, error }));
         }
+        Effect::Note { note, place } => {
+            return Some(Answer::Message(match service.remember(&session, note.clone(), place).await {
+                Ok(file) => Message::Noted { note, file },
+                Err(error) => Message::Failed(error),
+            }));
+        }
+        Effect::Reload => {
+            return Some(Answer::Message(match service.get(&session).await {
+                Ok(snapshot) => Message::Reloaded(Box::new(snapshot)),
+                Err(error) => Message::Failed(error),
+            }));
+        }
+        Effect::Shell(command) => service.shell(&session, command).await.map(drop),
         Effect::FetchTranscript => {
             return Some(Answer::Message(match service.get(&session).await {
                 Ok(snapshot) => Message::Transcript(Box::new(snapshot)),
@@ -140,11 +169,22 @@ async fn make(service: &dyn Service, host: Option<&Arc<dyn Host>>, call: Call) -
         | Effect::FindFiles
         | Effect::Remember(_)
         | Effect::Notify(_)
+        | Effect::EditOutside(_)
+        | Effect::FetchPicture(_)
         | Effect::Suspend
         | Effect::Redraw
         | Effect::Quit => Ok(()),
     };
     done.err().map(|error| Answer::Message(Message::Failed(error)))
+}
+
+/// The words, and the pictures that they name.
+async fn content(hands: &dyn Hands, text: &str, attachments: &[Attachment]) -> Result<Vec<Content>, String> {
+    let mut content = vec![Content::text(text)];
+    for image in attachments {
+        content.push(hands.keep_picture(&image.path).await?);
+    }
+    Ok(content)
 }
 
 /// Opens one session and closes the other.

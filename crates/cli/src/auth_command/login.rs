@@ -32,33 +32,61 @@ pub async fn execute(desk: &Desk, arguments: &LoginArguments) -> Result<(), Comm
         Way::Device(oauth) => by_device(desk, provider, oauth).await?,
         Way::Browser(oauth) => by_browser(desk, provider, oauth).await?,
     };
-    let secret = kept(desk, provider, secret, arguments).await;
+    let others = if arguments.add { Others::Stay } else { Others::Go };
+    let keeper = if arguments.file { Keeper::File } else { Keeper::Keyring };
+    let place = store(desk, &provider.name, secret, others, keeper).await?;
+    tell(desk, provider, &place)
+}
+
+/// What becomes of the other credentials of the provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Others {
+    Stay,
+    Go,
+}
+
+/// Who is to keep a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keeper {
+    /// The keyring if there is one, else a file.
+    Keyring,
+    File,
+}
+
+/// Stores a key that was pasted elsewhere, in the place of the others of the provider. Says where it is.
+pub async fn store_key(desk: &Desk, provider: &str, text: &str) -> Result<String, CommandError> {
+    store(desk, provider, secret_of(text, Kind::Key)?, Others::Go, Keeper::Keyring).await
+}
+
+async fn store(
+    desk: &Desk,
+    provider: &str,
+    secret: StoredSecret,
+    others: Others,
+    keeper: Keeper,
+) -> Result<String, CommandError> {
+    let secret = kept(desk, provider, secret, keeper).await;
     let place = match (&secret, &desk.keyring) {
         (StoredSecret::Kept(_), Some(keyring)) => keyring.place(),
         _ => desk.vault.place(),
     };
-    let stored = StoredCredential { provider: provider.name.clone(), secret, added: Timestamp::now() };
+    let stored = StoredCredential { provider: provider.to_owned(), secret, added: Timestamp::now() };
     let mut removed = Vec::new();
     update(&*desk.vault, |credentials| {
-        if !arguments.add {
-            removed.extend(credentials.extract_if(.., |credential| credential.provider == provider.name));
+        if others == Others::Go {
+            removed.extend(credentials.extract_if(.., |credential| credential.provider == provider));
         }
         credentials.push(stored);
     })
     .map_err(|error| from_auth_error(&error))?;
     forget(desk, &removed).await;
-    tell(desk, provider, &place)
+    Ok(place)
 }
 
 /// The secret in the keyring, if there is one that takes it.
-async fn kept(
-    desk: &Desk,
-    provider: &Provider,
-    secret: StoredSecret,
-    arguments: &LoginArguments,
-) -> StoredSecret {
-    let Some(keyring) = desk.keyring.as_deref().filter(|_| !arguments.file) else { return secret };
-    match keyring::keep(keyring, &provider.name, &secret, &CancellationToken::new()).await {
+async fn kept(desk: &Desk, provider: &str, secret: StoredSecret, keeper: Keeper) -> StoredSecret {
+    let Some(keyring) = desk.keyring.as_deref().filter(|_| keeper == Keeper::Keyring) else { return secret };
+    match keyring::keep(keyring, provider, &secret, &CancellationToken::new()).await {
         Ok(kept) => kept.unwrap_or(secret),
         Err(error) => {
             warn(&format!("{error}; it is kept in a file instead"));
@@ -116,6 +144,18 @@ fn read_key(provider: &Provider, arguments: &LoginArguments) -> Result<StoredSec
         return Err(CommandError::usage(format!("there is no terminal to ask for the {what}"))
             .hint(format!("pipe it in: … | rein auth login {} --key-from-stdin", provider.name)));
     };
+    secret_of(&text, if arguments.token { Kind::Token } else { Kind::Key })
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Key,
+    Token,
+}
+
+/// What somebody wrote or piped in, as it is stored.
+fn secret_of(text: &str, kind: Kind) -> Result<StoredSecret, CommandError> {
+    let what = if kind == Kind::Token { "token" } else { "key" };
     let text = text.trim();
     if text.is_empty() {
         return Err(CommandError::usage(format!("no {what} was given; nothing was changed")));
@@ -129,7 +169,7 @@ fn read_key(provider: &Provider, arguments: &LoginArguments) -> Result<StoredSec
     }
     Ok(match text.strip_prefix('!').map(str::trim) {
         Some(command) => StoredSecret::Command(command.to_owned()),
-        None if arguments.token => StoredSecret::Token(text.into()),
+        None if kind == Kind::Token => StoredSecret::Token(text.into()),
         None => StoredSecret::Key(text.into()),
     })
 }

@@ -19,6 +19,7 @@ use crate::exit::Exit;
 use crate::stdout;
 use crate::terminal::one_line;
 use crate::wiring::{self, Desk, Setup};
+pub use login::store_key;
 
 /// Does what was asked.
 pub fn execute(shared: &SharedArguments, command: AuthCommand) -> Result<Exit, CommandError> {

@@ -4,6 +4,7 @@
 //! here says what it shows and what it becomes. Invariant: text from outside never holds such a character.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +28,11 @@ pub struct Attachment {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 enum Chip {
-    Paste { label: String, content: String },
+    Paste {
+        label: String,
+        #[serde(with = "shared_text")]
+        content: Arc<str>,
+    },
     Image(Attachment),
 }
 
@@ -36,6 +41,21 @@ impl Chip {
         match self {
             Self::Paste { label, .. } | Self::Image(Attachment { label, .. }) => label,
         }
+    }
+}
+
+/// A draft is compared and copied with every key, and a paste may have megabytes.
+mod shared_text {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(text)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<str>, D::Error> {
+        String::deserialize(deserializer).map(Arc::from)
     }
 }
 
@@ -56,15 +76,23 @@ impl Chips {
             _ => format!("[pasted {} lines]", grouped(lines)),
         };
         let label = self.unique(label);
-        self.add(Chip::Paste { label, content: content.to_owned() })
+        self.add(Chip::Paste { label, content: content.into() })
     }
 
-    /// The character for an image.
-    pub(crate) fn image(&mut self, path: &Path) -> Option<char> {
+    /// The character for an image, of which there are some facts to tell.
+    pub(crate) fn image(&mut self, path: &Path, facts: &str) -> Option<char> {
         let number = self.0.iter().filter(|chip| matches!(chip, Chip::Image(_))).count() + 1;
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let label = format!("[image {number}: {}]", clean(&name).replace('\n', " "));
+        let label = format!("[image {number} {}]", clean(facts).replace('\n', " "));
         self.add(Chip::Image(Attachment { label, path: path.to_owned() }))
+    }
+
+    /// The character for an image that had one before.
+    pub(crate) fn again(&mut self, image: Attachment) -> Option<char> {
+        let chip = Chip::Image(image);
+        match self.0.iter().position(|known| *known == chip) {
+            Some(place) => char::from_u32(FIRST + u32::try_from(place).ok()?),
+            None => self.add(chip),
+        }
     }
 
     fn add(&mut self, chip: Chip) -> Option<char> {

@@ -189,6 +189,7 @@ actions! {
     HistoryPrevious "history_previous" "the previous entry with this beginning" ["ctrl-p"],
     HistoryNext "history_next" "the next entry with this beginning" ["ctrl-n"],
     HistorySearch "history_search" "search the history" ["ctrl-r"],
+    External "external_editor" "go on in the editor of your choice: $VISUAL or $EDITOR" ["ctrl-g"],
 }
 
 impl FromStr for Action {

@@ -37,8 +37,8 @@ pub use vim::VimMode;
 
 use crate::line::{Line, Span, Style};
 
-/// Says whether a path is an image that can be attached.
-pub type ImageProbe = Box<dyn Fn(&Path) -> bool + Send>;
+/// Says what there is to say about a path if it is an image that can be attached.
+pub type ImageProbe = Box<dyn Fn(&Path) -> Option<String> + Send>;
 
 /// What a key came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +57,8 @@ pub enum Reaction {
     Complete(Completion),
     /// A search of the history goes on: draw again.
     HistorySearch,
+    /// The text is to be edited outside.
+    External,
 }
 
 /// How keys are understood.
@@ -158,7 +160,7 @@ impl Editor {
             walk: None,
             search: None,
             vim: None,
-            probe: Box::new(|_| false),
+            probe: Box::new(|_| None),
             last: Last::Other,
             column: None,
             view: Cell::new(View { width: 80, top: 0 }),
@@ -215,6 +217,11 @@ impl Editor {
         self.buffer.text().is_empty()
     }
 
+    /// Whether one character is written.
+    pub fn is_lone(&self) -> bool {
+        self.buffer.text().len() == 1
+    }
+
     /// Replaces the whole text; undo brings the old one back.
     pub fn set_text(&mut self, text: &str) {
         let text = chips::clean(text);
@@ -240,11 +247,7 @@ impl Editor {
         if self.search.is_some() {
             return self.search_text(text);
         }
-        let paths = chips::dropped_paths(text);
-        if !paths.is_empty() && paths.iter().all(|path| (self.probe)(path)) {
-            for path in &paths {
-                self.attach(path);
-            }
+        if self.attach_dropped(text) {
             return self.changed();
         }
         let text = chips::clean(text);
@@ -254,13 +257,60 @@ impl Editor {
         self.changed()
     }
 
-    /// Attaches an image at the cursor.
-    pub fn attach(&mut self, path: &Path) {
-        if let Some(chip) = self.chips.image(path) {
+    /// Whether every path in the text was an image; then all of them are attached.
+    fn attach_dropped(&mut self, text: &str) -> bool {
+        let paths = chips::dropped_paths(text);
+        let facts: Option<Vec<String>> = paths.iter().map(|path| (self.probe)(path)).collect();
+        let Some(facts) = facts.filter(|facts| !facts.is_empty()) else { return false };
+        for (path, facts) in paths.iter().zip(&facts) {
+            self.insert_image(path, facts);
+        }
+        true
+    }
+
+    /// Attaches an image at the cursor. Whether it is one.
+    pub fn attach(&mut self, path: &Path) -> bool {
+        match (self.probe)(path) {
+            Some(facts) => {
+                self.insert_image(path, &facts);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn insert_image(&mut self, path: &Path, facts: &str) {
+        if let Some(chip) = self.chips.image(path, facts) {
             let at = self.buffer.cursor();
             self.buffer.replace(EditKind::Alone, at..at, &format!("{chip} "));
         }
         self.settle();
+    }
+
+    /// Goes on with something that was submitted and did not arrive: its labels are images again.
+    pub fn take_back(&mut self, text: &str, attachments: &[Attachment]) {
+        self.set_text("");
+        let mut rest = text;
+        let mut raw = String::new();
+        for image in attachments {
+            let Some((before, after)) = rest.split_once(image.label.as_str()) else { continue };
+            raw.push_str(&chips::clean(before));
+            raw.extend(self.chips.again(image.clone()));
+            rest = after;
+        }
+        raw.push_str(&chips::clean(rest));
+        self.buffer.replace(EditKind::Alone, 0..0, &raw);
+        self.settle();
+    }
+
+    /// The images that the text mentions.
+    pub fn attachments(&self) -> Vec<Attachment> {
+        self.chips.attachments(self.buffer.text())
+    }
+
+    /// What the text would be if it were sent now.
+    pub fn kind(&self) -> SubmissionKind {
+        submission::kind_of(self.buffer.text()).0
     }
 
     /// What can be completed at the cursor.

@@ -46,6 +46,7 @@ impl Editor {
             Action::HistoryPrevious => self.history_previous(),
             Action::HistoryNext => self.history_next(),
             Action::HistorySearch => self.begin_search(),
+            Action::External => Reaction::External,
             Action::MoveLeft => self.go(self.buffer.previous(at)),
             Action::MoveRight => self.go(self.buffer.next(at)),
             Action::WordLeft => self.go(self.buffer.word_left(at)),

@@ -59,7 +59,7 @@ impl Editor {
 }
 
 /// What the text is and what is left of it without its sigil. White space in front makes anything a prompt.
-fn kind_of(raw: &str) -> (SubmissionKind, &str) {
+pub(super) fn kind_of(raw: &str) -> (SubmissionKind, &str) {
     let body = raw.get(1..).unwrap_or_default();
     let first_word = body.split(char::is_whitespace).next().unwrap_or_default();
     match raw.as_bytes().first() {

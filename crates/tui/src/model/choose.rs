@@ -5,7 +5,7 @@ use rein_protocol::{OpenSession, SessionChange, Snapshot, TreeKind};
 
 use super::overlay::{self, Choice, Extra, Overlay};
 use super::request::{Answer, Purpose, Request};
-use super::{Effect, Kind, Model};
+use super::{Effect, Model};
 use crate::host::OwnTheme;
 use crate::theme::{self, Theme};
 use crate::view;
@@ -216,23 +216,9 @@ impl Model {
                 Some(_) => self.remark("too long for a terminal's clipboard: /export writes a file"),
                 None => self.remark("there is no answer to copy yet"),
             },
-            Purpose::Again => self.shown_again(&snapshot),
             Purpose::Window => self.window = snapshot.context.and_then(|used| used.window),
         }
         Vec::new()
-    }
-
-    /// The person is at another place of the session: what is before it is shown as when it is opened.
-    fn shown_again(&mut self, snapshot: &Snapshot) {
-        if self.turn.is_some() || Some(&snapshot.info.id) != self.session.as_ref() {
-            return;
-        }
-        self.forget_session();
-        let lines = view::note::divider("went back: what follows goes on from here", self.size.columns);
-        self.commit(Kind::Note, lines);
-        self.replay(snapshot);
-        self.turn = None;
-        self.remember_use(snapshot);
     }
 }
 

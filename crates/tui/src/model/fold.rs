@@ -5,20 +5,16 @@
 
 use std::time::Duration;
 
-use rein_protocol::event::PartKind;
-use rein_protocol::message::AssistantPart;
 use rein_protocol::{
-    Ask, CallId, Content, Entry, EntryBody, Event, EventBody, PartId, SessionState, Snapshot, StopReason,
+    Ask, CallId, Content, Entry, EntryBody, Event, EventBody, SessionState, Snapshot, StopReason, Titler,
     TodoList,
 };
 
 use super::dialog::Dialog;
-use super::live::{Card, Fold, Live, Look, Thought, Words};
+use super::live::{Card, Fold, Live};
 use super::request::{Purpose, Request};
 use super::{Effect, Focus, Kind, Model, Queued, Retry, Turn};
 use crate::bindings::Deed;
-use crate::markdown::Stream;
-use crate::neutral::{Sequences, neutral};
 use crate::view;
 
 /// How many entries of an opened session are shown; the pager has the rest.
@@ -35,7 +31,7 @@ impl Model {
         self.mode = info.mode;
         self.effort = info.effort;
         self.title.clone_from(&info.title);
-        (self.shown_mode, self.shown_model) = (self.mode, self.model.clone());
+        self.changes_are_shown();
         if let Some(how) = self.began.take() {
             self.note(view::note::remark(
                 &format!("{how}: the session before stays as it is"),
@@ -44,13 +40,35 @@ impl Model {
         }
         let banner = view::note::banner(self, if first { None } else { Some(&info.title) });
         self.note(banner);
+        let mut effects = self.load(snapshot);
+        effects.append(&mut self.unsent);
+        effects
+    }
+
+    /// The person went to another place of the session: what is there now.
+    pub(super) fn reloaded(&mut self, snapshot: Snapshot) -> Vec<Effect> {
+        if self.session.as_ref() != Some(&snapshot.info.id) {
+            return Vec::new();
+        }
+        self.forget_session();
+        // That the person came here has been told.
+        let mut snapshot = snapshot;
+        let told =
+            snapshot.entries.iter().rposition(|entry| matches!(entry.body, EntryBody::Travelled { .. }));
+        if let Some(told) = told {
+            snapshot.entries.remove(told);
+        }
+        self.load(snapshot)
+    }
+
+    fn load(&mut self, snapshot: Snapshot) -> Vec<Effect> {
         self.replay(&snapshot);
         self.jobs.clone_from(&snapshot.jobs);
         self.remember_use(&snapshot);
         self.mode = snapshot.info.mode;
         self.effort = snapshot.info.effort;
         self.model = snapshot.info.model.or(self.model.take());
-        (self.shown_mode, self.shown_model) = (self.mode, self.model.clone());
+        self.changes_are_shown();
         match snapshot.info.state {
             SessionState::Running { .. } => {}
             SessionState::Idle => self.turn = None,
@@ -68,8 +86,7 @@ impl Model {
         for ask in snapshot.asks {
             effects.extend(self.asked(ask));
         }
-        let unsent = std::mem::take(&mut self.unsent);
-        effects.extend(unsent.into_iter().map(|(text, delivery)| Effect::Prompt { text, delivery }));
+        self.loaded = Some(snapshot.seq);
         effects
     }
 
@@ -84,6 +101,9 @@ impl Model {
 
     pub(super) fn forget_session(&mut self) {
         self.live.clear();
+        self.runs.clear();
+        self.loaded = None;
+        self.compacting = None;
         self.fold = Fold::default();
         self.queue.clear();
         self.dialogs.clear();
@@ -115,6 +135,9 @@ impl Model {
         if self.session.as_ref().is_some_and(|session| *session != event.session) {
             return Vec::new();
         }
+        if self.loaded.is_some_and(|loaded| event.seq <= loaded) {
+            return Vec::new();
+        }
         match event.body {
             EventBody::Entry { entry } => return self.entry(&entry),
             // Settled with the next frame: there may be thousands a second.
@@ -124,6 +147,8 @@ impl Model {
                     card.tail.push(&delta);
                 }
             }
+            EventBody::PersonRuns { call, command } => self.person_runs(call, &command),
+            EventBody::Compacting { reason } => self.compacting = Some(reason),
             EventBody::Job { job } => match self.jobs.iter_mut().find(|known| known.id == job.id) {
                 Some(known) => *known = job,
                 None => self.jobs.push(job),
@@ -132,11 +157,9 @@ impl Model {
                 let at = self.now + Duration::from_millis(delay_ms);
                 self.retry = Some(Retry { at, attempt, error });
             }
-            EventBody::Compacting { .. } => self.compacting = Some(self.now),
-            EventBody::PersonRuns { .. } => {}
             EventBody::Notice { message } => {
                 self.compacting = None;
-                let lines = view::note::remark(&message, self.size.columns);
+                let lines = view::note::notice(&message, self.size.columns);
                 self.note(lines);
             }
             EventBody::Broken { message } => {
@@ -164,12 +187,13 @@ impl Model {
                 self.show_changes();
                 let lines = view::note::user(&text_of(content), self.size.columns);
                 self.commit(Kind::User, lines);
+                effects.extend(self.pictures_of(content));
                 self.spoken = true;
                 let now = self.now;
                 self.turn.get_or_insert(Turn { since: now, interrupting: false });
             }
             EntryBody::StepStarted { model, .. } => {
-                self.retry = None;
+                (self.retry, self.compacting) = (None, None);
                 self.model = Some(model.clone());
                 let now = self.now;
                 self.turn.get_or_insert(Turn { since: now, interrupting: false });
@@ -200,6 +224,7 @@ impl Model {
                 if let Some(card) = self.card(call) {
                     card.result = Some(result.clone());
                 }
+                effects.extend(self.pictures_of(&result.content));
             }
             EntryBody::TurnEnded { stop, message, .. } => {
                 effects.extend(self.turn_ended(*stop, message.as_deref()));
@@ -212,10 +237,22 @@ impl Model {
                 }
                 None => self.queue.retain(|message| message.entry != *queued),
             },
-            EntryBody::Travelled { .. } => effects.push(Effect::Request(crate::calls::AGAIN)),
-            EntryBody::Titled { title, .. } => self.title.clone_from(title),
+            EntryBody::Pruned { .. } => {}
+            EntryBody::Travelled { .. } => {
+                self.finish_all();
+                let lines =
+                    view::note::divider("went back: what follows goes on from here", self.size.columns);
+                self.note(lines);
+                effects.push(Effect::Reload);
+            }
+            EntryBody::PersonRan { call, command, result } => self.person_ran(call, command, result),
+            EntryBody::Titled { title, by: Titler::Person, .. } => {
+                self.title.clone_from(title);
+                let lines = view::note::divider(&format!("session: {title}"), self.size.columns);
+                self.note(lines);
+            }
+            EntryBody::Titled { title, by: Titler::Model, .. } => self.title.clone_from(title),
             EntryBody::EffortChanged { effort } => self.effort = *effort,
-            EntryBody::Pruned { .. } | EntryBody::PersonRan { .. } => {}
             EntryBody::Compacted { compaction } => {
                 self.compacting = None;
                 self.context = compaction.tokens_after;
@@ -244,8 +281,7 @@ impl Model {
     fn turn_ended(&mut self, stop: StopReason, message: Option<&str>) -> Vec<Effect> {
         self.finish_all();
         self.dialogs.clear();
-        self.retry = None;
-        self.compacting = None;
+        (self.retry, self.compacting) = (None, None);
         let was_running = self.turn.take().is_some();
         let lines = view::note::ended(stop, message, self.size.columns);
         self.note(lines);
@@ -284,167 +320,40 @@ impl Model {
         if self.mode != self.shown_mode {
             self.note(view::note::divider(&format!("mode: {}", self.mode.name()), self.size.columns));
         }
+        if self.effort != self.shown_effort {
+            let name = self.effort.map_or("as the settings say", rein_protocol::Effort::name);
+            self.note(view::note::divider(&format!("effort: {name}"), self.size.columns));
+        }
+        self.changes_are_shown();
+    }
+
+    fn changes_are_shown(&mut self) {
         (self.shown_mode, self.shown_model) = (self.mode, self.model.clone());
+        self.shown_effort = self.effort;
     }
 
     fn card(&mut self, call: &CallId) -> Option<&mut Card> {
+        let is_it = |card: &&mut Card| card.id.as_ref() == Some(call);
+        if let Some(run) = self.runs.iter_mut().find(is_it) {
+            return Some(run);
+        }
         self.live.iter_mut().find_map(|live| match live {
             Live::Call(card) if card.id.as_ref() == Some(call) => Some(&mut **card),
             _ => None,
         })
     }
-
-    fn grew(&mut self, part: PartId, kind: &PartKind, delta: &str) {
-        self.retry = None;
-        if !self.live.iter().any(|live| live.part() == Some(&part)) {
-            self.begin(part.clone(), kind);
-        }
-        let place = self.live.iter_mut().find(|live| live.part() == Some(&part));
-        match place {
-            Some(Live::Words(words)) => {
-                words.stream.push(&disarmed(delta));
-                words.received += delta.len();
-            }
-            Some(Live::Thought(thought)) => thought.text.push_str(delta),
-            Some(Live::Call(card)) => card.arguments += delta.len(),
-            None => {}
-        }
-    }
-
-    fn begin(&mut self, part: PartId, kind: &PartKind) {
-        self.live.push_back(match kind {
-            PartKind::Text => Live::Words(Words {
-                part,
-                stream: Stream::new(),
-                received: 0,
-                ready: Vec::new(),
-                begun: false,
-                done: false,
-            }),
-            PartKind::Reasoning => {
-                Live::Thought(Thought { part, text: String::new(), since: self.now, took: None })
-            }
-            PartKind::Call { tool } => {
-                let mut card = Card::proposed(tool);
-                card.part = Some(part);
-                Live::Call(Box::new(card))
-            }
-        });
-    }
-
-    fn completed(&mut self, part: &PartId, body: &AssistantPart) {
-        let known = self.live.iter().any(|live| live.part() == Some(part));
-        if !known {
-            let kind = match body {
-                AssistantPart::Text { .. } => PartKind::Text,
-                AssistantPart::Reasoning { .. } => PartKind::Reasoning,
-                AssistantPart::Call(call) => PartKind::Call { tool: call.tool.clone() },
-            };
-            self.begin(part.clone(), &kind);
-        }
-        let now = self.now;
-        let place = self.live.iter_mut().find(|live| live.part() == Some(part));
-        match (place, body) {
-            (Some(Live::Words(words)), AssistantPart::Text { text }) => {
-                // Deltas may have been left out.
-                words.stream.push(&disarmed(text.get(words.received..).unwrap_or_default()));
-                words.stream.finish();
-                words.done = true;
-            }
-            (Some(Live::Thought(thought)), AssistantPart::Reasoning { text, .. }) => {
-                thought.text.clone_from(text);
-                thought.took = Some(now.saturating_sub(thought.since));
-            }
-            (Some(Live::Call(card)), AssistantPart::Call(call)) => {
-                card.part = None;
-                card.id = Some(call.id.clone());
-                card.tool.clone_from(&call.tool);
-            }
-            _ => {}
-        }
-    }
-
-    /// What was said so far is all that comes.
-    fn finish_words(&mut self) {
-        let now = self.now;
-        for live in &mut self.live {
-            match live {
-                Live::Words(words) => {
-                    words.stream.finish();
-                    words.done = true;
-                }
-                Live::Thought(thought) => {
-                    let since = thought.since;
-                    thought.took.get_or_insert(now.saturating_sub(since));
-                }
-                Live::Call(_) => {}
-            }
-        }
-        // A call whose arguments never became complete was never made.
-        self.live.retain(|live| !matches!(live, Live::Call(card) if card.id.is_none()));
-    }
-
-    fn finish_all(&mut self) {
-        self.finish_words();
-        self.settle();
-        // Without a result by now there is none to come.
-        self.live.retain(|live| matches!(live, Live::Call(card) if card.result.is_some()));
-        self.settle();
-        self.flush_fold();
-    }
-
-    /// Commits what is finished, as far as nothing unfinished is before it.
-    pub(super) fn settle(&mut self) {
-        let columns = self.size.columns;
-        while let Some(mut front) = self.live.pop_front() {
-            match &mut front {
-                Live::Words(words) => {
-                    let mut lines = std::mem::take(&mut words.ready);
-                    lines.extend(words.stream.settled(columns));
-                    let (begun, done) = (words.begun, words.done);
-                    words.begun |= !lines.is_empty();
-                    match begun {
-                        true => self.commit_more(lines),
-                        false => self.commit(Kind::Words, lines),
-                    }
-                    if !done {
-                        self.live.push_front(front);
-                        break;
-                    }
-                }
-                Live::Thought(thought) if thought.took.is_some() => {
-                    let lines = view::note::thought(thought, columns);
-                    self.commit(Kind::Card, lines);
-                }
-                Live::Call(card) if card.result.is_some() => match (Look::of(card), card.result.take()) {
-                    (Some(look), Some(result)) => self.fold.looks.push((look, result)),
-                    (None, Some(result)) => {
-                        let lines = view::card::finished(&card.tool, &result, columns);
-                        self.commit(Kind::Card, lines);
-                    }
-                    (_, None) => {}
-                },
-                Live::Thought(_) | Live::Call(_) => {
-                    self.live.push_front(front);
-                    break;
-                }
-            }
-        }
-    }
 }
 
-/// Words that a terminal would not obey, whatever piece of them this is.
-fn disarmed(text: &str) -> String {
-    neutral(&text.replace('\r', ""), Sequences::Shown).into_owned()
-}
-
-/// The words of a message; a picture is a word.
+/// The words of a message; a picture that they do not name is a word.
 pub(crate) fn text_of(content: &[Content]) -> String {
+    let named =
+        content.iter().any(|piece| matches!(piece, Content::Text { text } if text.contains("[image ")));
     let words: Vec<&str> = content
         .iter()
-        .map(|piece| match piece {
-            Content::Text { text } => text.as_str(),
-            Content::Image { .. } => "[picture]",
+        .filter_map(|piece| match piece {
+            Content::Text { text } => Some(text.as_str()),
+            Content::Image { .. } if named => None,
+            Content::Image { .. } => Some("[picture]"),
         })
         .collect();
     words.join("\n")

@@ -50,6 +50,9 @@ impl Model {
         if let Some(effects) = self.dialog_key(key) {
             return effects;
         }
+        if let Some(effects) = self.noting_key(key) {
+            return effects;
+        }
         self.editor_key(key)
     }
 
@@ -61,6 +64,10 @@ impl Model {
             Deed::Suspend => vec![Effect::Suspend],
             Deed::Redraw => vec![Effect::Redraw],
             Deed::Transcript => vec![Effect::FetchTranscript],
+            Deed::Thoughts => {
+                self.toggle_thoughts();
+                Vec::new()
+            }
             Deed::Quit => vec![Effect::Quit],
             Deed::NextMode => self.next_mode(),
             Deed::PickModel => self.model_command(""),
@@ -96,6 +103,9 @@ impl Model {
         if self.quit_by.is_some_and(|by| self.now <= by) {
             return vec![Effect::Quit];
         }
+        if self.cancel_note() {
+            return Vec::new();
+        }
         self.quit_by = Some(self.now + SECOND_KEY);
         let key = self.bindings.shown(Deed::Leave).unwrap_or_default();
         if self.editor.search().is_some() {
@@ -112,6 +122,9 @@ impl Model {
     }
 
     fn interrupt(&mut self) -> Vec<Effect> {
+        if self.turn.is_none() && self.is_busy() {
+            return vec![Effect::Interrupt];
+        }
         match &mut self.turn {
             Some(turn) => {
                 turn.interrupting = true;
@@ -144,7 +157,7 @@ impl Model {
     /// What a key is for outside of the editor, as things are now.
     fn deed_now(&self, key: KeyEvent) -> Option<Deed> {
         let inserting = self.editor.vim_mode() == Some(VimMode::Insert);
-        if self.turn.is_some()
+        if self.is_busy()
             && let Some(deed) = self.bindings.deed(Place::Working, key).filter(|_| !inserting)
         {
             return Some(deed);
@@ -192,6 +205,7 @@ impl Model {
             Reaction::Complete(_) => self.refresh_hints(),
             Reaction::Submit(submission) => self.submit(submission, Delivery::Steer),
             Reaction::FollowUp(submission) => self.submit(submission, Delivery::FollowUp),
+            Reaction::External => vec![Effect::EditOutside(self.editor.text())],
         }
     }
 
@@ -217,7 +231,7 @@ impl Model {
 
     fn submit(&mut self, submission: Submission, delivery: Delivery) -> Vec<Effect> {
         self.dismiss_hints();
-        let Submission { text, kind, .. } = submission;
+        let Submission { text, kind, attachments } = submission;
         let text = match kind {
             SubmissionKind::Prompt => text,
             SubmissionKind::Command => {
@@ -225,22 +239,15 @@ impl Model {
                 effects.extend(self.command(command::parse(&text)));
                 return effects;
             }
-            SubmissionKind::Shell => {
-                self.editor.set_text(&format!("!{text}"));
-                let hint = "ask rein to run it, or suspend rein with Ctrl-Z";
-                let lines =
-                    view::note::error("commands cannot be run from here", Some(hint), self.size.columns);
-                self.note(lines);
-                return Vec::new();
-            }
-            // Nothing remembers it but the model: then it is said.
-            SubmissionKind::Remember => format!("# {text}"),
+            SubmissionKind::Shell => return self.run_command(text),
+            SubmissionKind::Remember => return self.begin_note(text),
         };
         let mut effects = vec![Effect::Remember(text.clone())];
         let delivery = if self.turn.is_some() { delivery } else { Delivery::Prompt };
+        let prompt = Effect::Prompt { text, attachments, delivery };
         match self.session {
-            Some(_) => effects.push(Effect::Prompt { text, delivery }),
-            None => self.unsent.push((text, delivery)),
+            Some(_) => effects.push(prompt),
+            None => self.unsent.push(prompt),
         }
         effects
     }

@@ -1,18 +1,21 @@
 //! The state of the face, and what changes it. Pure: messages in, effects out.
 //!
-//! Layout: `fold` takes what the session tells, `live` is what is not finished
-//! yet, `keys` takes what the person does, `dialog` is an ask, `command` the
-//! slash commands and `perform` what they do, `overlay` with `lists` and `pager`
-//! what covers the screen, `request` what is asked for it and `choose` what
-//! follows from it, `input` a single line of text. What it looks like is `view`'s; terminal and service are `shell`'s.
+//! Layout: `fold` takes what the session tells, `streaming` what grows, `live` is
+//! what is not finished yet, `commit` what is, `thoughts` how much is shown; `keys`
+//! takes what the person does, `dialog` is an ask, `command` the slash commands and
+//! `perform` what they do, `sigil` the other things that one character makes of a
+//! message; `overlay` with `lists` and `pager` is what covers the screen, `request`
+//! what is asked for it and `choose` what follows from it, `input` a single line of
+//! text. What it looks like is `view`'s; terminal and service are `shell`'s.
 //!
 //! Finished things leave through [`Model::take_committed`], once and in order;
 //! only what is unfinished is kept, so the state does not grow with the session.
 
 mod choose;
 pub(crate) mod command;
+mod commit;
 pub(crate) mod dialog;
-mod fold;
+pub(crate) mod fold;
 pub(crate) mod hints;
 pub(crate) mod input;
 mod keys;
@@ -23,19 +26,24 @@ pub(crate) mod overlay;
 pub(crate) mod pager;
 mod perform;
 pub mod request;
+pub(crate) mod sigil;
+mod streaming;
+mod thoughts;
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crossterm::event::KeyEvent;
+use rein_protocol::compaction::CompactionReason;
 use rein_protocol::{
-    Cost, Delivery, Effort, EntryId, Event, JobInfo, Mode, ModelRef, OpenSession, Reply, ServiceError,
-    SessionChange, SessionId, SessionInfo, Snapshot, Timestamp, TodoList, Usage,
+    BlobId, Cost, Delivery, Effort, EntryId, Event, JobInfo, MemoryPlace, Mode, ModelRef, OpenSession, Reply,
+    Seq, ServiceError, SessionChange, SessionId, SessionInfo, Snapshot, Timestamp, TodoList, Usage,
 };
 
 use crate::bindings::Bindings;
-use crate::editor::{Draft, Editor};
+use crate::editor::{Attachment, Draft, Editor};
+use crate::graphics::{Graphics, Placed};
 use crate::line::Line;
 use crate::picker::files::FileIndex;
 use crate::screen::Size;
@@ -44,9 +52,11 @@ use choose::Themes;
 use dialog::Dialog;
 pub(crate) use fold::text_of;
 use hints::Hints;
-use live::{Fold, Live};
+use live::{Card, Fold, Live};
 use overlay::Overlay;
 use request::{Answer, Request};
+use sigil::Noting;
+pub use thoughts::Thoughts;
 
 /// How long a remark stays.
 const REMARK: Duration = Duration::from_secs(4);
@@ -83,6 +93,8 @@ pub enum Message {
     NotSent {
         /// What was to be said.
         text: String,
+        /// The images that were to go along.
+        attachments: Vec<Attachment>,
         /// Why it was not.
         error: ServiceError,
     },
@@ -90,6 +102,19 @@ pub enum Message {
     Answered(Box<Answer>),
     /// The branch that the workspace is on.
     Branch(Option<String>),
+    /// The session as it is after the person went to another place of it.
+    Reloaded(Box<Snapshot>),
+    /// The bytes of a picture that was said or shown.
+    Picture(Vec<u8>),
+    /// A line was written into the instructions.
+    Noted {
+        /// The line.
+        note: String,
+        /// Where.
+        file: PathBuf,
+    },
+    /// An editor of the person's choice was left.
+    EditedOutside(Result<String, String>),
     /// The service refused something else.
     Failed(ServiceError),
     /// The events of the session ended.
@@ -116,9 +141,26 @@ pub enum Effect {
     Prompt {
         /// What.
         text: String,
+        /// Images that the text mentions.
+        attachments: Vec<Attachment>,
         /// When.
         delivery: Delivery,
     },
+    /// Run a command of the person.
+    Shell(String),
+    /// Write a line into the instructions.
+    Note {
+        /// The line.
+        note: String,
+        /// Into whose.
+        place: MemoryPlace,
+    },
+    /// Fetch a picture to show it.
+    FetchPicture(BlobId),
+    /// Fetch the session anew.
+    Reload,
+    /// Let the person go on with a text in an editor of their choice.
+    EditOutside(String),
     /// Go on with a broken turn.
     Resume,
     /// Stop what is under way.
@@ -183,6 +225,7 @@ pub(crate) enum Kind {
     Words,
     Card,
     Note,
+    Run,
 }
 
 /// The state of the face.
@@ -195,6 +238,8 @@ pub struct Model {
     pub(crate) model: Option<ModelRef>,
     pub(crate) models: Vec<ModelRef>,
     pub(crate) mode: Mode,
+    pub(crate) effort: Option<Effort>,
+    shown_effort: Option<Effort>,
     shown_model: Option<ModelRef>,
     shown_mode: Mode,
     pub(crate) usage: Usage,
@@ -203,7 +248,6 @@ pub struct Model {
     pub(crate) context: u64,
     /// Tokens that fit, if that is known.
     pub(crate) window: Option<u64>,
-    pub(crate) effort: Option<Effort>,
     pub(crate) title: String,
     pub(crate) branch: Option<String>,
     pub(crate) status: Vec<StatusPart>,
@@ -219,13 +263,17 @@ pub struct Model {
     began: Option<&'static str>,
     /// Until when a second key means an earlier message.
     earlier_by: Option<Duration>,
-    /// Room is being made since.
-    pub(crate) compacting: Option<Duration>,
     pub(crate) turn: Option<Turn>,
     pub(crate) retry: Option<Retry>,
+    /// Room is being made.
+    pub(crate) compacting: Option<CompactionReason>,
     pub(crate) queue: Vec<Queued>,
     pub(crate) live: VecDeque<Live>,
     pub(crate) fold: Fold,
+    /// Commands of the person that run.
+    pub(crate) runs: Vec<Card>,
+    /// A line that is to be remembered, while the person chooses where.
+    pub(crate) noting: Option<Noting>,
     pub(crate) jobs: Vec<JobInfo>,
     pub(crate) todo: Option<TodoList>,
     pub(crate) dialogs: VecDeque<Dialog>,
@@ -235,11 +283,17 @@ pub struct Model {
     pub(crate) remark: Option<(String, Duration)>,
     pub(crate) quit_by: Option<Duration>,
     pub(crate) focus: Focus,
+    pub(crate) thoughts: Thoughts,
     /// When a key last went to the editor.
     pub(crate) typed: Option<Duration>,
     /// What was said before the session was open.
-    unsent: Vec<(String, Delivery)>,
+    unsent: Vec<Effect>,
+    /// Events up to here are part of what was loaded.
+    loaded: Option<Seq>,
     committed: Vec<Line>,
+    /// Pictures among those.
+    pictures: Vec<Placed>,
+    graphics: Graphics,
     last: Kind,
     spoken: bool,
 }
@@ -256,13 +310,15 @@ impl Model {
             model: None,
             models: Vec::new(),
             mode: Mode::default(),
+            effort: None,
+            shown_effort: None,
             shown_model: None,
             shown_mode: Mode::default(),
             usage: Usage::default(),
             cost: Cost::ZERO,
             context: 0,
             window: None,
-            effort: None,
+
             title: String::new(),
             branch: None,
             status: StatusPart::ALL.to_vec(),
@@ -273,12 +329,14 @@ impl Model {
             seek: None,
             began: None,
             earlier_by: None,
-            compacting: None,
             turn: None,
             retry: None,
+            compacting: None,
             queue: Vec::new(),
             live: VecDeque::new(),
             fold: Fold::default(),
+            runs: Vec::new(),
+            noting: None,
             jobs: Vec::new(),
             todo: None,
             dialogs: VecDeque::new(),
@@ -288,9 +346,13 @@ impl Model {
             remark: None,
             quit_by: None,
             focus: Focus::Here,
+            thoughts: Thoughts::default(),
             typed: None,
             unsent: Vec::new(),
+            loaded: None,
             committed: Vec::new(),
+            pictures: Vec::new(),
+            graphics: Graphics::None,
             last: Kind::Nothing,
             spoken: false,
         }
@@ -328,7 +390,7 @@ impl Model {
 
     /// Says something as soon as a session is open.
     pub fn say_first(&mut self, text: String) {
-        self.unsent.push((text, Delivery::Prompt));
+        self.unsent.push(Effect::Prompt { text, attachments: Vec::new(), delivery: Delivery::Prompt });
     }
 
     /// What was asked for cannot be done now.
@@ -368,22 +430,32 @@ impl Model {
             Message::Event(event) => return self.event(*event),
             Message::Sessions { sessions, at } => self.list_sessions(&sessions, at),
             Message::Transcript(snapshot) => {
-                let lines = view::transcript::lines(&snapshot, self.size.columns);
-                let mut overlay = Overlay::pager("transcript", lines, self.size.rows);
+                let lines = |detail| view::transcript::lines(&snapshot, detail, self.size.columns);
+                let (folded, whole) =
+                    (lines(view::transcript::Detail::Folded), lines(view::transcript::Detail::Whole));
+                let mut overlay = Overlay::folding_pager("transcript", folded, whole, self.size.rows);
                 if let (Overlay::Pager(pager), Some(words)) = (&mut overlay, self.seek.take()) {
                     pager.seek(&words, self.size.rows);
                 }
                 self.overlay = Some(overlay);
             }
             Message::Files(index) => self.found_files(index),
-            Message::NotSent { text, error } => {
+            Message::NotSent { text, attachments, error } => {
                 self.note_error(&error.to_string());
                 if self.editor.is_empty() {
-                    self.editor.set_text(&text);
+                    self.editor.take_back(&text, &attachments);
                 }
             }
             Message::Answered(answer) => return self.answered(*answer),
             Message::Branch(branch) => self.branch = branch,
+            Message::Reloaded(snapshot) => return self.reloaded(*snapshot),
+            Message::Picture(bytes) => self.show_picture(&bytes),
+            Message::Noted { note, file } => self.noted(&note, &file),
+            Message::EditedOutside(Ok(text)) => {
+                let images = self.editor.attachments();
+                self.editor.take_back(text.trim_end(), &images);
+            }
+            Message::EditedOutside(Err(error)) => self.note_error(&error),
             Message::Failed(error) => self.note_error(&error.to_string()),
             Message::StreamEnded => {
                 if self.turn.take().is_some() {
@@ -406,69 +478,11 @@ impl Model {
         if let Some(turn) = self.turn.as_ref().filter(|_| self.dialogs.is_empty() && self.overlay.is_none()) {
             moments.push(second(turn.since));
         }
-        if let Some(since) = self.compacting.filter(|_| self.turn.is_none() && self.overlay.is_none()) {
-            moments.push(second(since));
-        }
+        moments.extend(
+            self.runs.iter().filter(|_| self.overlay.is_none()).filter_map(|run| run.since).map(second),
+        );
         moments.extend(self.remark.as_ref().map(|(_, until)| *until));
         moments.extend(self.dialogs.front().and_then(|dialog| dialog.arms_at(self.typed)));
         moments.into_iter().min()
-    }
-
-    /// The finished lines since the last time. While something covers the screen they wait.
-    pub fn take_committed(&mut self) -> Vec<Line> {
-        self.settle();
-        match self.overlay {
-            Some(_) => Vec::new(),
-            None => std::mem::take(&mut self.committed),
-        }
-    }
-
-    /// Puts finished lines out for good.
-    pub(crate) fn commit(&mut self, kind: Kind, lines: Vec<Line>) {
-        if lines.is_empty() {
-            return;
-        }
-        self.flush_fold();
-        self.put(kind, lines);
-    }
-
-    fn put(&mut self, kind: Kind, lines: Vec<Line>) {
-        let apart = match (self.last, kind) {
-            (Kind::Nothing, _) => false,
-            (Kind::Card, Kind::Card) | (Kind::Note, Kind::Note) => false,
-            (_, _) => true,
-        };
-        if apart {
-            self.committed.push(Line::empty());
-        }
-        self.commit_more(lines);
-        self.last = kind;
-    }
-
-    /// More of the words that were put out last.
-    pub(crate) fn commit_more(&mut self, lines: Vec<Line>) {
-        let columns = usize::from(self.size.columns);
-        self.committed.extend(lines.into_iter().map(|line| line.truncated(columns, "…")));
-    }
-
-    pub(crate) fn flush_fold(&mut self) {
-        let fold = std::mem::take(&mut self.fold);
-        let lines = view::card::folded(&fold, self.size.columns);
-        if !lines.is_empty() {
-            self.put(Kind::Card, lines);
-        }
-    }
-
-    pub(crate) fn note(&mut self, lines: Vec<Line>) {
-        self.commit(Kind::Note, lines);
-    }
-
-    pub(crate) fn note_error(&mut self, message: &str) {
-        let lines = view::note::error(message, None, self.size.columns);
-        self.note(lines);
-    }
-
-    pub(crate) fn remark(&mut self, text: impl Into<String>) {
-        self.remark = Some((text.into(), self.now + REMARK));
     }
 }

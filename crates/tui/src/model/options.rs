@@ -5,7 +5,7 @@ use rein_protocol::ModelRef;
 use super::Model;
 use super::choose::Themes;
 use crate::bindings::Bindings;
-use crate::editor::{Draft, Editing, History};
+use crate::editor::{Draft, Editing, History, ImageProbe};
 use crate::theme::Theme;
 use crate::theme::background::Background;
 use crate::view::StatusPart;
@@ -52,6 +52,13 @@ impl Model {
     #[must_use]
     pub fn theme(&self) -> Theme {
         self.theme.shown()
+    }
+
+    /// With a way to tell images from other files.
+    #[must_use]
+    pub fn with_image_probe(mut self, probe: ImageProbe) -> Self {
+        self.editor = std::mem::take(&mut self.editor).with_image_probe(probe);
+        self
     }
 
     /// With what was sent and drafted before.

@@ -125,6 +125,15 @@ impl Overlay {
         Self::Pager(Pager::at_end(title, lines, height))
     }
 
+    /// A text that can be unfolded.
+    pub(crate) fn folding_pager(title: &str, lines: Vec<Line>, other: Vec<Line>, height: u16) -> Self {
+        let mut overlay = Self::pager(title, lines, height);
+        if let Self::Pager(pager) = &mut overlay {
+            pager.other = other;
+        }
+        overlay
+    }
+
     pub(crate) fn text(title: &str, lines: Vec<Line>) -> Self {
         Self::Pager(Pager::new(title, lines))
     }

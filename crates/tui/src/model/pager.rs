@@ -20,6 +20,8 @@ pub(crate) struct Pager {
     /// The line in which it was found last.
     pub(crate) found: Option<usize>,
     pub(crate) remark: String,
+    /// The same text folded or unfolded, whichever is not shown.
+    pub(crate) other: Vec<Line>,
 }
 
 /// Rows of text on a screen: one is the title's, one the foot's.
@@ -37,6 +39,7 @@ impl Pager {
             sought: String::new(),
             found: None,
             remark: String::new(),
+            other: Vec::new(),
         }
     }
 
@@ -86,6 +89,7 @@ impl Pager {
             KeyCode::PageDown | KeyCode::Char(' ' | 'f') => self.top += page,
             KeyCode::Home | KeyCode::Char('g') => self.top = 0,
             KeyCode::End | KeyCode::Char('G') => self.top = usize::MAX,
+            KeyCode::Char('e') | KeyCode::Tab if !self.other.is_empty() => self.unfold(page),
             KeyCode::Char('/') => self.search = Some(Input::default()),
             KeyCode::Char('n') => self.find(1, page),
             KeyCode::Char('N') => self.find(-1, page),
@@ -93,6 +97,18 @@ impl Pager {
         }
         self.top = self.top.min(self.lines.len().saturating_sub(page));
         Outcome::Stays
+    }
+
+    /// Folds or unfolds; what is at the top stays there as far as can be.
+    fn unfold(&mut self, page: usize) {
+        let anchor =
+            self.lines.iter().skip(self.top).take(page).map(Line::text).find(|text| !text.trim().is_empty());
+        let before = self.lines.iter().take(self.top).filter(|line| Some(line.text()) == anchor).count();
+        std::mem::swap(&mut self.lines, &mut self.other);
+        self.found = None;
+        let mut like = self.lines.iter().enumerate().filter(|(_, line)| Some(line.text()) == anchor);
+        let place = like.nth(before).map(|(at, _)| at);
+        self.top = place.unwrap_or(self.top).min(self.lines.len().saturating_sub(page));
     }
 
     /// Goes to the next line with what is sought; round the end.

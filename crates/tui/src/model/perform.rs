@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use rein_protocol::{Effort, Mode, OpenSession, SessionChange};
+use rein_protocol::{CompactionReason, Effort, Mode, OpenSession, SessionChange};
 
 use super::command::{Command, Parsed};
 use super::overlay::Overlay;
@@ -45,7 +45,7 @@ impl Model {
             }
             Command::Handoff => {
                 // As long as it takes.
-                self.compacting = Some(self.now);
+                self.compacting = Some(CompactionReason::Manual);
                 return ask(Request::Handoff { focus: words });
             }
             Command::Sessions => return vec![Effect::ListSessions],

@@ -90,8 +90,6 @@ pub enum Purpose {
     Stats,
     /// To copy the last answer.
     Copy,
-    /// To show it again, because somebody went to another place.
-    Again,
     /// To learn how full the window is.
     Window,
 }

@@ -5,6 +5,7 @@ use rein_protocol::{Ask, AskItem, Block, Question, Scope, Selection};
 
 use super::{diff, one_line};
 use crate::line::{Color, Line, Span, Style};
+use crate::markdown;
 use crate::model::Model;
 use crate::model::dialog::{Dialog, SCOPES, Stage};
 use crate::model::input::Input;
@@ -29,7 +30,7 @@ pub(super) fn lines(model: &Model, dialog: &Dialog, room: usize) -> Shown {
     head.truncate(head.len().saturating_sub(overfull).max(1));
     let body_room = room.saturating_sub(head.len() + foot.len());
     let body = match &dialog.ask.question {
-        Some(_) => Vec::new(),
+        Some(_) => explanation(&dialog.ask, columns.saturating_sub(2)),
         None => body(&dialog.ask, columns.saturating_sub(2)),
     };
     let mut lines = head;
@@ -68,7 +69,11 @@ fn body(ask: &Ask, columns: usize) -> Vec<Line> {
     let narrow = u16::try_from(columns).unwrap_or(u16::MAX);
     let mut lines = Vec::new();
     let has_command = ask.display.blocks.iter().any(|block| matches!(block, Block::Command { .. }));
-    if !has_command {
+    let has_diff =
+        ask.display.blocks.iter().any(
+            |block| matches!(block, Block::Diff { path, .. } if ask.display.title.ends_with(path.as_str())),
+        );
+    if !has_command && !has_diff {
         lines.extend(Line::styled(one_line(&ask.display.title, 2000), Style::heavy()).wrapped(columns, 2));
     }
     for block in &ask.display.blocks {
@@ -89,6 +94,23 @@ fn body(ask: &Ask, columns: usize) -> Vec<Line> {
                 let text = neutral(text, Sequences::Shown);
                 lines.extend(text.lines().flat_map(|line| Line::plain(line).wrapped(columns, 2)));
             }
+            Block::Todo { items } => lines.extend(super::card::todo(items, usize::MAX, narrow)),
+        }
+    }
+    lines.into_iter().map(barred).collect()
+}
+
+/// What a question is about, a plan for example: Markdown, because a model wrote it.
+fn explanation(ask: &Ask, columns: usize) -> Vec<Line> {
+    let narrow = u16::try_from(columns).unwrap_or(u16::MAX);
+    let mut lines = Vec::new();
+    for block in &ask.display.blocks {
+        match block {
+            Block::Text { text } => {
+                lines.extend(markdown::render(&neutral(&text.replace('\r', ""), Sequences::Shown), narrow));
+            }
+            Block::Diff { unified, .. } => lines.extend(diff::lines(unified, narrow, usize::MAX)),
+            Block::Command { command, .. } => lines.extend(marked_command(command, &[], columns)),
             Block::Todo { items } => lines.extend(super::card::todo(items, usize::MAX, narrow)),
         }
     }
@@ -176,7 +198,10 @@ fn foot(dialog: &Dialog, columns: usize) -> Shown {
             (vec![written(head, input, columns), keys], Some(place(head, input, 0, columns)))
         }
         Stage::Question { at, chosen, input } => match &dialog.ask.question {
-            Some(question) => question_lines(question, *at, chosen, input, dialog.is_armed(), columns),
+            Some(question) => {
+                let scrolls = !dialog.ask.display.blocks.is_empty();
+                question_lines(question, (*at, chosen, input), (dialog.is_armed(), scrolls), columns)
+            }
             None => (Vec::new(), None),
         },
     }
@@ -223,10 +248,8 @@ fn scopes(scope: Scope, columns: usize) -> Line {
 
 fn question_lines(
     question: &Question,
-    at: usize,
-    chosen: &std::collections::BTreeSet<usize>,
-    input: &Input,
-    armed: bool,
+    (at, chosen, input): (usize, &std::collections::BTreeSet<usize>, &Input),
+    (armed, scrolls): (bool, bool),
     columns: usize,
 ) -> Shown {
     let text = neutral(question.text.trim(), Sequences::Shown);
@@ -253,10 +276,16 @@ fn question_lines(
     let cursor = place(head, input, lines.len(), columns);
     lines.push(written(head, input, columns));
     let all: &[(&str, &str)] = match question.selection {
-        Selection::One => &[("↑↓", "choose"), ("Enter", "answer"), ("Esc", "stop")],
-        Selection::Several => &[("↑↓ Space", "choose"), ("Enter", "answer"), ("Esc", "stop")],
+        Selection::One => {
+            &[("↑↓", "choose"), ("Enter", "answer"), ("PgUp PgDn", "see more"), ("Esc", "stop")]
+        }
+        Selection::Several => {
+            &[("↑↓ Space", "choose"), ("Enter", "answer"), ("PgUp PgDn", "see more"), ("Esc", "stop")]
+        }
     };
-    lines.push(keys(all, armed, columns));
+    let all: Vec<(&str, &str)> =
+        all.iter().copied().filter(|(key, _)| scrolls || !key.starts_with("Pg")).collect();
+    lines.push(keys(&all, armed, columns));
     (lines, Some(cursor))
 }
 

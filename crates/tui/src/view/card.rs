@@ -14,6 +14,8 @@ use crate::neutral::{Sequences, neutral};
 const DIFF_LINES: usize = 24;
 /// Lines of what a failed call said.
 const ERROR_LINES: usize = 4;
+/// Lines of what a command of the person printed that stay in the scrollback.
+const RUN_LINES: usize = 24;
 /// Lines of what a running command printed.
 const TAIL_LINES: usize = 5;
 
@@ -31,8 +33,32 @@ pub(crate) fn finished(tool: &str, result: &CallResult, columns: u16) -> Vec<Lin
         }
     }
     if result.status.is_error() && !matches!(result.status, CallStatus::Rejected | CallStatus::Withheld) {
-        lines.extend(error_text(result, columns));
+        lines.extend(text_end(result, ERROR_LINES, columns));
     }
+    lines
+}
+
+/// A command of the person that is over, with the end of what it printed.
+pub(crate) fn person_ran(command: &str, result: &CallResult, columns: u16) -> Vec<Line> {
+    let wide = usize::from(columns);
+    let (_, color) = icon(result.status);
+    let mut after = Line::default();
+    match (&result.display.summary, outcome(result.status)) {
+        (Some(summary), _) => after.push(format!(" · {}", one_line(summary, 80)), Style::dimmed()),
+        (None, Some(outcome)) => after.push(format!(" · {outcome}"), Style::colored(color)),
+        (None, None) => {}
+    }
+    if result.duration_ms >= 1000 {
+        let took = duration(Duration::from_millis(result.duration_ms));
+        after.push(format!(" · {took}"), Style::dimmed());
+    }
+    let title = Line::styled("! ", Style::colored(Color::Yellow).bold())
+        .with(one_line(command, 400), Style::heavy())
+        .truncated(wide.saturating_sub(after.width()).max(8), "…");
+    let mut head = title;
+    head.spans.extend(after.spans);
+    let mut lines = vec![head.truncated(wide, "…")];
+    lines.extend(text_end(result, RUN_LINES, columns));
     lines
 }
 
@@ -83,7 +109,8 @@ fn outcome(status: CallStatus) -> Option<&'static str> {
     }
 }
 
-fn error_text(result: &CallResult, columns: u16) -> Vec<Line> {
+/// The end of what a result says.
+fn text_end(result: &CallResult, limit: usize, columns: u16) -> Vec<Line> {
     let text: Vec<&str> = result
         .content
         .iter()
@@ -95,7 +122,7 @@ fn error_text(result: &CallResult, columns: u16) -> Vec<Line> {
     let text = text.join("\n");
     let text = neutral(text.trim(), Sequences::Dropped);
     let all: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    let skipped = all.len().saturating_sub(ERROR_LINES);
+    let skipped = all.len().saturating_sub(limit);
     // The end of what a command printed says what went wrong.
     let mut lines: Vec<Line> = all
         .iter()

@@ -41,7 +41,10 @@ fn pager_lines(model: &Model, pager: &Pager) -> (Vec<Line>, Option<(u16, u16)>) 
     let seen = (pager.top + height).min(pager.lines.len());
     let words = match pager.remark.is_empty() {
         false => pager.remark.clone(),
-        true => format!("{seen}/{} · ↑↓ PgUp PgDn g G · / searches · Esc closes", pager.lines.len()),
+        true => {
+            let unfolds = if pager.other.is_empty() { "" } else { " · e unfolds" };
+            format!("{seen}/{} · ↑↓ PgUp PgDn g G · / searches{unfolds} · Esc closes", pager.lines.len())
+        }
     };
     lines.push(Line::styled(words, Style::dimmed()));
     (lines, None)

@@ -6,7 +6,12 @@ use crate::line::{Color, Line, Style};
 use crate::model::Model;
 use crate::model::command::TABLE;
 
-const WRITTEN: &[(&str, &str)] = &[("@", "a file"), ("/", "a command")];
+const WRITTEN: &[(&str, &str)] = &[
+    ("@", "a file"),
+    ("/", "a command"),
+    ("!", "a command of your own, run with your own rights"),
+    ("#", "a line that every later session knows"),
+];
 
 const ASKS: &[(&str, &str)] = &[
     ("y", "yes, this once"),

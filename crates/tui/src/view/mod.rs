@@ -20,11 +20,12 @@ pub use status::StatusPart;
 
 use std::time::Duration;
 
-use rein_protocol::{Cost, Delivery, Mode};
+use rein_protocol::{CompactionReason, Cost, Delivery, Mode};
 
+use crate::editor::SubmissionKind;
 use crate::line::{Color, Line, Style};
-use crate::model::Model;
 use crate::model::live::Live;
+use crate::model::{Model, Thoughts};
 use crate::neutral::neutral_line;
 use crate::screen::Frame;
 
@@ -49,7 +50,10 @@ pub fn frame(model: &Model) -> Frame {
     let room = height.saturating_sub(1).max(1);
     let (foot, cursor) = match model.dialogs.front() {
         Some(dialog) => ask::lines(model, dialog, room),
-        None => editor(model, room),
+        None => match &model.noting {
+            Some(noting) => (note::noting(noting, columns), None),
+            None => editor(model, room),
+        },
     };
     let above_height = room.saturating_sub(foot.len());
     let mut above = above(model);
@@ -82,6 +86,9 @@ fn above(model: &Model) -> Vec<Line> {
         lines.push(Line::styled("to do", Style::dimmed()));
         lines.extend(card::todo(&todo.items, TODO_LINES, columns));
     }
+    for run in &model.runs {
+        lines.extend(card::running(run, model.now, false, columns));
+    }
     lines.extend(activity(model));
     lines.extend(model.queue.iter().map(|queued| {
         let when = match queued.delivery {
@@ -112,10 +119,14 @@ fn unfinished(model: &Model, live: &Live) -> Vec<Line> {
         Live::Thought(thought) => {
             let text = crate::neutral::neutral(&thought.text, crate::neutral::Sequences::Dropped);
             let style = Style { dim: true, italic: true, ..Style::default() };
+            let limit = match model.thoughts {
+                Thoughts::Gist => THOUGHT_LINES,
+                Thoughts::Whole => usize::from(model.size.rows),
+            };
             let wrapped: Vec<Line> = text
                 .lines()
                 .rev()
-                .take(THOUGHT_LINES)
+                .take(limit)
                 .collect::<Vec<_>>()
                 .into_iter()
                 .rev()
@@ -123,7 +134,7 @@ fn unfinished(model: &Model, live: &Live) -> Vec<Line> {
                     Line::styled(format!("∗ {line}"), style.clone()).wrapped(usize::from(columns), 2)
                 })
                 .collect();
-            let skip = wrapped.len().saturating_sub(THOUGHT_LINES);
+            let skip = wrapped.len().saturating_sub(limit);
             wrapped.into_iter().skip(skip).collect()
         }
         Live::Call(card) => {
@@ -138,19 +149,23 @@ fn unfinished(model: &Model, live: &Live) -> Vec<Line> {
 
 /// What goes on, in a line.
 fn activity(model: &Model) -> Option<Line> {
-    let columns = usize::from(model.size.columns);
-    if let Some(since) = model.compacting {
-        let passed = duration(Duration::from_secs(model.now.saturating_sub(since).as_secs()));
-        return Some(
-            Line::styled("∗ making room ", Style::colored(Color::Cyan))
-                .with(format!("{passed} · a summary is being written"), Style::dimmed())
-                .truncated(columns, "…"),
-        );
-    }
-    let turn = model.turn.as_ref()?;
     if !model.dialogs.is_empty() {
         return None;
     }
+    let columns = usize::from(model.size.columns);
+    if let Some(reason) = model.compacting {
+        let why = match reason {
+            CompactionReason::Threshold => "the window is nearly full",
+            CompactionReason::Overflow => "the conversation did not fit",
+            CompactionReason::Manual => "as you asked",
+            CompactionReason::Length => "there was no room for the answer",
+            CompactionReason::Idle => "while nothing happens",
+        };
+        let line = Line::styled("∗ making room ", Style::colored(Color::Cyan))
+            .with(format!("{why} · Esc leaves all as it was"), Style::dimmed());
+        return Some(line.truncated(columns, "…"));
+    }
+    let turn = model.turn.as_ref()?;
     if let Some(retry) = &model.retry {
         let left = retry.at.saturating_sub(model.now).as_millis().div_ceil(1000);
         let when = if left == 0 { "now".to_owned() } else { format!("in {left} s") };
@@ -194,13 +209,35 @@ fn editor(model: &Model, room: usize) -> (Vec<Line>, Option<(u16, u16)>) {
         model.editor.render(columns.saturating_sub(2).max(1), u16::try_from(max_height).unwrap_or(1));
     let above = u16::try_from(lines.len()).unwrap_or(0);
     for (index, line) in rendered.lines.into_iter().enumerate() {
-        let mark = if index == 0 { "› " } else { "  " };
-        let mut prefixed = Line::styled(mark, Style::colored(Color::Cyan).bold());
+        let (mark, color) = mark(model);
+        let mark = if index == 0 { mark } else { "  " };
+        let mut prefixed = Line::styled(mark, Style::colored(color).bold());
         prefixed.spans.extend(line.spans);
+        if index == 0 {
+            prefixed.push(sigil_hint(model), Style::dimmed());
+        }
         lines.push(prefixed);
     }
     let (column, row) = rendered.cursor;
     (lines, Some((column + 2, row + above)))
+}
+
+/// What stands before the text: it tells what Enter does with it.
+fn mark(model: &Model) -> (&'static str, Color) {
+    match model.editor.kind() {
+        SubmissionKind::Prompt | SubmissionKind::Command => ("› ", Color::Cyan),
+        SubmissionKind::Shell => ("$ ", Color::Yellow),
+        SubmissionKind::Remember => ("+ ", Color::Magenta),
+    }
+}
+
+/// What a lone sigil is for.
+fn sigil_hint(model: &Model) -> &'static str {
+    match (model.editor.kind(), model.editor.is_lone()) {
+        (SubmissionKind::Shell, true) => "  a command that runs with your own rights",
+        (SubmissionKind::Remember, true) => "  something that every later session knows",
+        _ => "",
+    }
 }
 
 /// Untrusted text as one line of at most so many cells.

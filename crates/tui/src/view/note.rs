@@ -1,12 +1,13 @@
 //! What is said once: the person's words, thoughts in a line, dividers, errors
 //! with their hint, the banner.
 
-use rein_protocol::{Cost, StopReason};
+use rein_protocol::{Cost, MemoryPlace, StopReason};
 
 use super::{count, duration, money, one_line};
 use crate::line::{Color, Line, Style};
 use crate::model::Model;
 use crate::model::live::Thought;
+use crate::model::sigil::Noting;
 use crate::neutral::{Sequences, neutral};
 
 /// Lines of a message of the person that are shown; who pasted more knows it.
@@ -44,6 +45,17 @@ pub(crate) fn thought(thought: &Thought, columns: u16) -> Vec<Line> {
     ]
 }
 
+/// All of a thought.
+pub(crate) fn whole_thought(text: &str, columns: u16) -> Vec<Line> {
+    let text = neutral(text.trim(), Sequences::Dropped);
+    let style = Style { dim: true, italic: true, ..Style::default() };
+    let line = |(index, line): (usize, &str)| {
+        let mark = if index == 0 { "∗ " } else { "  " };
+        Line::styled(format!("{mark}{line}"), style.clone()).wrapped(usize::from(columns), 2)
+    };
+    text.lines().enumerate().flat_map(line).collect()
+}
+
 /// That what was said before is a summary from here on.
 pub(crate) fn compacted(compaction: &rein_protocol::compaction::Compaction) -> String {
     format!("summarised: {} → {} tokens", compaction.tokens_before, compaction.tokens_after)
@@ -60,6 +72,45 @@ pub(crate) fn divider(words: &str, columns: u16) -> Vec<Line> {
 /// A few dim words.
 pub(crate) fn remark(words: &str, columns: u16) -> Vec<Line> {
     Line::styled(words, Style::dimmed()).wrapped(usize::from(columns), 2)
+}
+
+/// Something that the person should know.
+pub(crate) fn notice(words: &str, columns: u16) -> Vec<Line> {
+    let text = neutral(words.trim(), Sequences::Shown);
+    let mut lines = Vec::new();
+    for (index, part) in text.lines().take(12).enumerate() {
+        let head = if index == 0 { "note: " } else { "  " };
+        let line = Line::styled(head, Style::colored(Color::Yellow)).with(part, Style::default());
+        lines.extend(line.wrapped(usize::from(columns), 2));
+    }
+    lines
+}
+
+/// A line that is remembered from now on.
+pub(crate) fn noted(note: &str, file: &std::path::Path, columns: u16) -> Vec<Line> {
+    let place = one_line(&file.to_string_lossy(), 200);
+    Line::styled("+ ", Style::colored(Color::Magenta).bold())
+        .with(one_line(note, 400), Style::default())
+        .with(format!(" · remembered in {place}"), Style::dimmed())
+        .wrapped(usize::from(columns), 2)
+}
+
+/// Where a line is to be remembered.
+pub(crate) fn noting(noting: &Noting, columns: u16) -> Vec<Line> {
+    let wide = usize::from(columns);
+    let choice = |place: MemoryPlace, key: &str, words: &str| {
+        let here = noting.place == place;
+        let style = if here { Style::colored(Color::Cyan).bold() } else { Style::default() };
+        Line::styled(format!("{} {key}. {words}", if here { "▸" } else { " " }), style).truncated(wide, "…")
+    };
+    vec![
+        Line::styled("+ ", Style::colored(Color::Magenta).bold())
+            .with(one_line(&noting.note, 400), Style::heavy())
+            .truncated(wide, "…"),
+        choice(MemoryPlace::Project, "1", "for this project"),
+        choice(MemoryPlace::User, "2", "for you, in all projects"),
+        Line::styled("↑↓ choose · Enter remembers · Esc goes back", Style::dimmed()).truncated(wide, "…"),
+    ]
 }
 
 /// What went wrong, and what to do.

@@ -1,19 +1,29 @@
-//! The whole session for the pager: everything unfolded, as it was recorded.
+//! The whole session for the pager, folded or unfolded, as it was recorded.
 
 use rein_protocol::event::PartKind;
 use rein_protocol::transcript::{CallItem, Item, Transcript};
-use rein_protocol::{Block, Content, Snapshot};
+use rein_protocol::{Block, Snapshot};
 
 use super::{card, diff, note};
 use crate::line::{Line, Style};
 use crate::markdown;
+use crate::model::fold::text_of as words;
 use crate::neutral::{Sequences, neutral};
 
 /// Lines of a call's result that are unfolded.
 const RESULT_LINES: usize = 400;
 
+/// How much of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// A line for a call and for a thought.
+    Folded,
+    /// Everything.
+    Whole,
+}
+
 /// Every line.
-pub(crate) fn lines(snapshot: &Snapshot, columns: u16) -> Vec<Line> {
+pub(crate) fn lines(snapshot: &Snapshot, detail: Detail, columns: u16) -> Vec<Line> {
     let mut transcript = Transcript::of(&snapshot.entries);
     for event in &snapshot.open {
         transcript.apply(event);
@@ -23,12 +33,34 @@ pub(crate) fn lines(snapshot: &Snapshot, columns: u16) -> Vec<Line> {
         if !lines.is_empty() {
             lines.push(Line::empty());
         }
-        lines.extend(item_lines(item, columns));
+        lines.extend(match detail {
+            Detail::Folded => folded_lines(item, columns),
+            Detail::Whole => item_lines(item, columns),
+        });
     }
     if lines.is_empty() {
         lines.push(Line::styled("nothing was said yet", Style::dimmed()));
     }
     lines
+}
+
+fn folded_lines(item: &Item, columns: u16) -> Vec<Line> {
+    match item {
+        Item::Said { kind: PartKind::Reasoning, text, .. } => {
+            let style = Style { dim: true, italic: true, ..Style::default() };
+            let line = Line::styled(format!("∗ {}", super::one_line(text, 400)), style);
+            vec![line.truncated(usize::from(columns), "…")]
+        }
+        Item::Call(call) => match &call.result {
+            Some(result) => card::finished(&call.tool, result, columns),
+            None => call_lines(call, columns),
+        },
+        Item::PersonRan(run) => match &run.result {
+            Some(result) => card::person_ran(&run.command, result, columns),
+            None => item_lines(item, columns),
+        },
+        _ => item_lines(item, columns),
+    }
 }
 
 fn item_lines(item: &Item, columns: u16) -> Vec<Line> {
@@ -37,16 +69,16 @@ fn item_lines(item: &Item, columns: u16) -> Vec<Line> {
         Item::Said { kind: PartKind::Text, text, .. } => {
             markdown::render(&neutral(&text.replace('\r', ""), Sequences::Shown), columns)
         }
-        Item::Said { text, .. } => {
-            let style = Style { dim: true, italic: true, ..Style::default() };
-            plain(text, &style, columns, usize::MAX)
-        }
+        Item::Said { text, .. } => note::whole_thought(text, columns),
         Item::Call(call) => call_lines(call, columns),
         Item::Ended { stop, message } => note::ended(*stop, message.as_deref(), columns),
         Item::Compacted(compaction) => note::divider(&note::compacted(compaction), columns),
         Item::Travelled => note::divider("went to another place of the session", columns),
         Item::PersonRan(run) => {
-            let mut lines = vec![Line::plain(format!("$ {}", super::one_line(&run.command, 400)))];
+            let mut lines: Vec<Line> = match &run.result {
+                Some(result) => card::person_ran(&run.command, result, columns).into_iter().take(1).collect(),
+                None => vec![Line::plain(format!("! {}", super::one_line(&run.command, 400)))],
+            };
             let output = run.result.as_ref().map_or(run.output.clone(), |result| words(&result.content));
             lines.extend(plain(&output, &Style::dimmed(), columns, RESULT_LINES));
             lines
@@ -87,15 +119,4 @@ fn plain(text: &str, style: &Style, columns: u16, limit: usize) -> Vec<Line> {
         lines.push(Line::styled(format!("  … {} more lines", total - limit), Style::dimmed()));
     }
     lines
-}
-
-fn words(content: &[Content]) -> String {
-    let words: Vec<&str> = content
-        .iter()
-        .map(|piece| match piece {
-            Content::Text { text } => text.as_str(),
-            Content::Image { .. } => "[picture]",
-        })
-        .collect();
-    words.join("\n")
 }

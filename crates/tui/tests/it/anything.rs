@@ -8,9 +8,10 @@ use proptest::prelude::*;
 use rein_protocol::event::PartKind;
 use rein_protocol::message::AssistantPart;
 use rein_protocol::{
-    Ask, AskId, AskItem, Block, CallId, CallResult, CallStatus, Content, Cost, Delivery, Display, Entry,
-    EntryBody, EntryId, Event, EventBody, Grant, Intent, Mode, PartId, Seq, SessionId, SessionInfo,
-    SessionState, Snapshot, StopReason, Timestamp, ToolCall, ToolInput, TurnId, Usage,
+    Ask, AskId, AskItem, Block, CallId, CallResult, CallStatus, Choice, CompactionReason, Content, Cost,
+    Delivery, Display, Entry, EntryBody, EntryId, Event, EventBody, Grant, Intent, Mode, PartId, Question,
+    Selection, Seq, ServiceError, SessionId, SessionInfo, SessionState, Snapshot, StopReason, Timestamp,
+    Titler, ToolCall, ToolInput, TurnId, Usage,
 };
 use rein_protocol::{ContextPart, ContextSection, ContextUse, GivenGrant, Scope, TreeKind, TreeNode};
 use rein_tui::host::{Finding, FindingState, RuleLine, Setting};
@@ -40,10 +41,20 @@ enum Happening {
     TurnEnd(StopReason),
     Mode(Mode),
     Answer(u8, String),
+    Notice(String),
+    Room,
+    Titled(String),
+    Travel,
+    Question(usize, String),
+    Run(usize, String),
+    Ran(usize, String),
+    Broken(String),
+    Noted(String),
+    NotSent(String),
 }
 
 fn text() -> impl Strategy<Value = String> {
-    "([a-z日é👍 `*#|_-]|\n|\u{1b}\\[2J|\r|\t){0,60}"
+    "([a-z日é👍 `*#|_-]|\n|\u{1b}\\[2J|\u{1b}\\]0;x\u{7}|\u{9b}5A|\u{90}|\u{202e}|\u{0}|\r|\t){0,60}"
 }
 
 fn happening() -> impl Strategy<Value = Happening> {
@@ -85,6 +96,23 @@ fn happening() -> impl Strategy<Value = Happening> {
         1 => stops.prop_map(Happening::TurnEnd),
         1 => prop::sample::select(Mode::ALL.to_vec()).prop_map(Happening::Mode),
         1 => (0u8..7, text()).prop_map(|(kind, text)| Happening::Answer(kind, text)),
+        4 => beside(),
+    ]
+}
+
+/// What happens beside turns.
+fn beside() -> impl Strategy<Value = Happening> {
+    prop_oneof![
+        text().prop_map(Happening::Notice),
+        Just(Happening::Room),
+        text().prop_map(Happening::Titled),
+        Just(Happening::Travel),
+        (0usize..4, text()).prop_map(|(call, text)| Happening::Question(call, text)),
+        (0usize..4, text()).prop_map(|(call, text)| Happening::Run(call, text)),
+        (0usize..4, text()).prop_map(|(call, text)| Happening::Ran(call, text)),
+        text().prop_map(Happening::Broken),
+        text().prop_map(Happening::Noted),
+        text().prop_map(Happening::NotSent),
     ]
 }
 
@@ -211,6 +239,54 @@ impl World {
             Happening::TurnEnd(stop) => self.entry(EntryBody::TurnEnded { turn, stop, message: None }),
             Happening::Mode(mode) => self.entry(EntryBody::ModeChanged { mode }),
             Happening::Answer(kind, text) => Message::Answered(Box::new(answer(kind, text))),
+            beside => self.beside(beside),
+        }
+    }
+}
+
+impl World {
+    fn beside(&mut self, happening: Happening) -> Message {
+        let turn = self.turn.clone();
+        match happening {
+            Happening::Notice(message) => self.event(EventBody::Notice { message }),
+            Happening::Room => self.event(EventBody::Compacting { reason: CompactionReason::Threshold }),
+            Happening::Titled(title) => {
+                self.entry(EntryBody::Titled { title, by: Titler::Person, usage: None, cost: None })
+            }
+            Happening::Travel => self.entry(EntryBody::Travelled { from: EntryId::new() }),
+            Happening::Question(call, text) => {
+                let call = self.calls[call].clone();
+                let choice = Choice { label: text.clone(), description: Some(text.clone()) };
+                let question = Question {
+                    text: text.clone(),
+                    choices: vec![choice.clone(), choice],
+                    selection: Selection::Several,
+                    timeout: None,
+                };
+                let mut ask = ask(self.session.clone(), turn, call, text.clone());
+                ask.display.blocks.push(Block::Text { text });
+                ask.question = Some(question);
+                self.entry(EntryBody::Asked { ask })
+            }
+            Happening::Run(call, command) => {
+                let call = self.calls[call].clone();
+                self.event(EventBody::PersonRuns { call, command })
+            }
+            Happening::Ran(call, command) => {
+                let call = self.calls[call].clone();
+                let display = Display::titled(command.clone()).with_summary(command.clone());
+                let content = vec![Content::text(command.clone())];
+                let status = CallStatus::Failed;
+                let result = CallResult { status, content, display, artifact: None, duration_ms: 1200 };
+                self.entry(EntryBody::PersonRan { call, command, result })
+            }
+            Happening::Broken(message) => self.event(EventBody::Broken { message }),
+            Happening::Noted(note) => Message::Noted { file: note.clone().into(), note },
+            Happening::NotSent(text) => {
+                let error = ServiceError::Model { message: text.clone() };
+                Message::NotSent { text, attachments: Vec::new(), error }
+            }
+            _ => Message::Woke,
         }
     }
 }
@@ -276,7 +352,7 @@ fn ask(session: SessionId, turn: TurnId, call: CallId, text: String) -> Ask {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
     #[test]
     fn no_order_of_things_breaks_the_face(

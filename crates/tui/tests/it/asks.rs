@@ -160,3 +160,40 @@ async fn an_ask_fits_a_small_terminal() {
     stage.later(GUARD).await;
     insta::assert_snapshot!(stage.shown());
 }
+
+#[tokio::test]
+async fn a_plan_is_shown_whole_before_it_is_approved() {
+    let plan = "# The plan\n\n1. Read `src/lib.rs`\n2. Fix **add**\n\n```rust\na + b\n```\n\u{1b}[2J";
+    let call = FakeCall::new("plan", json!({})).display(Display::titled("plan"));
+    let choice = |label: &str, about: &str| Choice { label: label.into(), description: Some(about.into()) };
+    let ask = rein_protocol::Ask {
+        id: rein_protocol::AskId::new(),
+        session: rein_protocol::SessionId::new(),
+        turn: rein_protocol::TurnId::new(),
+        call: call.id().clone(),
+        items: Vec::new(),
+        always: Vec::new(),
+        display: Display::titled("plan").with_block(Block::Text { text: plan.into() }),
+        question: Some(Question {
+            text: "Go ahead with this plan?".into(),
+            choices: vec![
+                choice("Yes", "edits ask"),
+                choice("Yes, and edit", "edits run"),
+                choice("No", "go on planning"),
+            ],
+            selection: Selection::One,
+            timeout: None,
+        }),
+    };
+    let service = FakeService::new().on_prompt([Act::from(EntryBody::Asked { ask })]);
+    let mut stage = Stage::open(service, 60, 20).await;
+    stage.say("plan it").await;
+    stage.until("Go ahead").await;
+    stage.later(GUARD).await;
+    insta::assert_snapshot!(stage.shown());
+    stage.press(KeyCode::Char('2')).await;
+    let said = Said { chosen: vec!["Yes, and edit".into()], text: None };
+    assert!(
+        matches!(stage.effects.last(), Some(Effect::Reply(Reply { answer: Answer::Said { said: this }, .. })) if *this == said)
+    );
+}

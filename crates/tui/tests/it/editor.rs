@@ -12,11 +12,11 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::marks::{marked, plain, text};
 
-fn key(code: KeyCode) -> KeyEvent {
+pub fn key(code: KeyCode) -> KeyEvent {
     KeyEvent::new(code, KeyModifiers::NONE)
 }
 
-fn press(editor: &mut Editor, keys: &str) -> Reaction {
+pub fn press(editor: &mut Editor, keys: &str) -> Reaction {
     keys.split(' ').fold(Reaction::None, |_, name| editor.handle(chord(name)))
 }
 
@@ -162,15 +162,39 @@ fn a_paste_of_megabytes_is_a_chip_that_goes_as_one() {
 
 #[test]
 fn a_dropped_image_is_attached_and_another_path_is_text() {
-    let mut editor =
-        Editor::new().with_image_probe(Box::new(|path: &Path| path.extension() == Some("png".as_ref())));
+    let mut editor = Editor::new().with_image_probe(Box::new(probe));
     editor.paste("'/tmp/a b.png' ");
     editor.paste("/tmp/notes.txt");
-    assert_eq!(editor.text(), "[image 1: a b.png] /tmp/notes.txt");
-    let attachment = Attachment { label: "[image 1: a b.png]".to_owned(), path: "/tmp/a b.png".into() };
-    let expected =
-        Submission { attachments: vec![attachment], ..prompt("[image 1: a b.png] /tmp/notes.txt") };
+    assert_eq!(editor.text(), "[image 1 png] /tmp/notes.txt");
+    let attachment = Attachment { label: "[image 1 png]".to_owned(), path: "/tmp/a b.png".into() };
+    let expected = Submission { attachments: vec![attachment], ..prompt("[image 1 png] /tmp/notes.txt") };
     assert_eq!(press(&mut editor, "enter"), Reaction::Submit(expected));
+}
+
+fn probe(path: &Path) -> Option<String> {
+    (path.extension() == Some("png".as_ref())).then(|| "png".to_owned())
+}
+
+#[test]
+fn an_image_can_be_deleted_and_comes_back_with_what_was_not_sent() {
+    let mut editor = Editor::new().with_image_probe(Box::new(probe));
+    editor.paste("/tmp/a.png");
+    editor.paste("file:///tmp/b%20c.png");
+    assert_eq!(editor.shown(), "[image 1 png] [image 2 png] ");
+    press(&mut editor, "backspace");
+    press(&mut editor, "backspace");
+    assert_eq!(editor.shown(), "[image 1 png] ");
+    let second = Attachment { label: "[image 2 png]".to_owned(), path: "/tmp/b c.png".into() };
+    editor.take_back("look at [image 2 png] now", std::slice::from_ref(&second));
+    assert_eq!(
+        (editor.shown(), editor.attachments()),
+        ("look at [image 2 png] now".to_owned(), vec![second])
+    );
+    press(&mut editor, "ctrl-_");
+    press(&mut editor, "ctrl-_");
+    assert_eq!(editor.shown(), "[image 1 png] ");
+    editor.paste("/tmp/d.png");
+    assert_eq!(editor.shown(), "[image 1 png] [image 3 png] ");
 }
 
 #[test]

@@ -224,3 +224,48 @@ async fn nothing_is_drawn_and_nothing_ticks_when_idle() {
     stage.later(Duration::from_secs(3600)).await;
     assert_eq!(stage.frame(), before);
 }
+
+#[tokio::test]
+async fn thoughts_are_a_line_or_whole() {
+    let thought = "First I look.\nThen I think about it.\n\nThen I answer.";
+    let service = FakeService::new()
+        .on_prompt([Act::think_and_say(thought, "One.")])
+        .on_prompt([Act::think_and_say(thought, "Two.")]);
+    let mut stage = Stage::open(service, 60, 24).await;
+    stage.say("one?").await;
+    stage.until_idle().await;
+    stage.press_with(KeyCode::Char('t'), KeyModifiers::CONTROL).await;
+    stage.say("two?").await;
+    stage.until_idle().await;
+    insta::assert_snapshot!(stage.shown());
+}
+
+#[tokio::test]
+async fn cards_are_unfolded_in_the_pager() {
+    let call =
+        FakeCall::new("bash", json!({})).display(Display::titled("$ make")).returns("one\ntwo\nthree\n");
+    let service = FakeService::new().on_prompt([Act::call(call), Act::say("done")]);
+    let mut stage = Stage::open(service, 50, 16).await;
+    stage.say("go").await;
+    stage.until_idle().await;
+    stage.press_with(KeyCode::Char('o'), KeyModifiers::CONTROL).await;
+    assert!(stage.shown().contains("✓ $ make") && !stage.shown().contains("two"), "{}", stage.shown());
+    stage.press(KeyCode::Char('e')).await;
+    assert!(stage.shown().contains("  one\n  two\n  three"), "{}", stage.shown());
+    stage.press(KeyCode::Char('e')).await;
+    assert!(!stage.shown().contains("two"), "{}", stage.shown());
+}
+
+#[tokio::test]
+async fn nothing_is_due_and_nothing_is_written_while_nothing_happens() {
+    let service = FakeService::new().on_prompt([Act::say("done")]);
+    let mut stage = Stage::open(service, 50, 16).await;
+    assert_eq!(stage.model.wakes_at(), None);
+    stage.say("go").await;
+    stage.until_idle().await;
+    stage.later(Duration::from_secs(10)).await;
+    assert_eq!(stage.model.wakes_at(), None);
+    let written = stage.written();
+    stage.later(Duration::from_secs(3600)).await;
+    assert_eq!(stage.written(), written);
+}

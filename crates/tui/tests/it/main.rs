@@ -5,6 +5,7 @@
 mod anything;
 mod asks;
 mod editor;
+mod editor_scripts;
 mod frames;
 mod highlight;
 mod host;
@@ -15,5 +16,7 @@ mod picker;
 mod pty;
 mod pty_child;
 mod scrollback;
+mod sigils;
 mod stage;
 mod status;
+mod welcome;

@@ -38,6 +38,12 @@ impl Pty {
     }
 
     fn start_in(scene: &str, columns: u16, rows: u16, state: Option<&Path>) -> Self {
+        Self::start_by(None, scene, (columns, rows), state)
+    }
+
+    /// Started by a shell with a script that runs its arguments.
+    fn start_by(shell: Option<&str>, scene: &str, size: (u16, u16), state: Option<&Path>) -> Self {
+        let (columns, rows) = size;
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
@@ -50,6 +56,7 @@ impl Pty {
         // A session of its own with this as its terminal, so that sizes and signals arrive.
         let child = Command::new("setsid")
             .arg("--ctty")
+            .args(shell.map(|script| ["bash", "-c", script, "bash"]).into_iter().flatten())
             .arg(std::env::current_exe().unwrap())
             .args(["--exact", "pty_child::the_face_of_a_scene", "--nocapture", "--include-ignored"])
             .env(SCENE, scene)
@@ -273,4 +280,97 @@ fn an_answer_that_comes_too_late_is_no_text() {
     pty.keys("\x03\x03");
     assert!(pty.ended().success());
     pty.assert_restored();
+}
+
+#[test]
+fn another_editor_has_the_terminal_and_its_text_comes_back() {
+    let mut pty = Pty::start("idle", 60, 16);
+    pty.until_shown("? for help");
+    pty.keys("written here\x07");
+    pty.until_shown("the editor has the terminal");
+    pty.keys("and there\r");
+    pty.until_shown("› written here and there");
+    pty.keys("\x03");
+    pty.until_shown("cleared");
+    pty.keys("\x03");
+    assert!(pty.ended().success());
+    pty.assert_restored();
+}
+
+#[test]
+fn a_hangup_ends_the_face_and_gives_the_terminal_back() {
+    let mut pty = Pty::start("held", 60, 16);
+    pty.until_shown("? for help");
+    pty.keys("wait\r");
+    pty.until_shown("working");
+    pty.signal(Signal::HUP);
+    assert!(pty.ended().success(), "the face says who ended it");
+    pty.assert_restored();
+}
+
+#[test]
+fn stopped_by_the_person_it_gives_the_terminal_back_and_takes_it_again() {
+    let script =
+        r#"set -m; "$@"; echo "the shell is here"; stty -a | grep -o " icanon"; read word; fg >/dev/null"#;
+    let mut pty = Pty::start_by(Some(script), "held", (60, 16), None);
+    pty.until_shown("? for help");
+    pty.keys("half a thou");
+    pty.until_shown("half a thou");
+    pty.keys("\x1a");
+    pty.until_shown("the shell is here");
+    pty.until_shown(" icanon");
+    pty.keys("go on\r");
+    pty.until("the draft to be drawn again", |seen| {
+        let shown = seen.emulator.screen().contents();
+        shown.rfind("half a thou") > shown.rfind("go on")
+    });
+    pty.keys("ght");
+    pty.until_shown("half a thought");
+    pty.keys("\x03");
+    pty.until_shown("cleared");
+    pty.keys("\x03");
+    assert!(pty.ended().success());
+    pty.assert_restored();
+}
+
+#[test]
+fn a_storm_of_sizes_leaves_one_live_region_and_the_history_whole() {
+    let mut pty = Pty::start("long", 60, 16);
+    pty.until_shown("? for help");
+    pty.keys("count\r");
+    pty.until_shown("number 300");
+    let resize = |pty: &Pty, columns: u16, rows: u16| {
+        pty.seen.0.lock().unwrap().emulator.screen_mut().set_size(rows, columns);
+        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&pty.master, size).unwrap();
+    };
+    for step in 0..100_u16 {
+        resize(&pty, 20 + step * 7 % 60, 8 + step * 5 % 20);
+    }
+    resize(&pty, 70, 20);
+    pty.keys("still here");
+    pty.until_shown("› still here");
+    pty.keys("\x03");
+    pty.until_shown("cleared");
+    pty.keys("\x03");
+    assert!(pty.ended().success());
+    pty.assert_restored();
+}
+
+#[test]
+fn a_first_run_takes_a_key_that_is_never_on_the_screen() {
+    let mut pty = Pty::start("welcome", 70, 20);
+    pty.until_shown("How do you want to begin?");
+    pty.keys("2");
+    pty.until_shown("no server was found");
+    pty.keys("1");
+    pty.until_shown("Whose key?");
+    pty.keys("\r");
+    pty.until_shown("Paste the key for OpenAI");
+    pty.keys("\x1b[200~sk-0123456789\x1b[201~");
+    pty.until_shown("13 characters");
+    pty.keys("\r");
+    assert!(pty.ended().success());
+    pty.assert_restored();
+    assert!(!contains(&pty.seen.0.lock().unwrap().raw, b"sk-0123"));
 }

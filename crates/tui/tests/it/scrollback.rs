@@ -89,3 +89,19 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_picture_is_drawn_over_the_rows_that_are_reserved_for_it() {
+    use rein_tui::graphics::Placed;
+    let size = Size::new(40, 10);
+    let mut screen = Screen::new(size, PALETTE, Reflow::Cuts);
+    let mut emulator = vt100::Parser::new(10, 40, 100);
+    let live = |text: &str| Frame { live: vec![Line::plain(text)], cursor: Some((0, 0)), overlay: None };
+    emulator.process(screen.draw(&[Line::plain("before")], &live("editor")).as_bytes());
+    // What stands for a picture here is text that also moves the cursor.
+    let sequence = "PICTURE\r\nmore".to_owned();
+    let committed = [Line::empty(), Line::empty(), Line::empty(), Line::plain("after")];
+    let placed = [Placed { line: 2, rows: 3, sequence }];
+    emulator.process(screen.draw_with(&committed, &placed, &live("editor")).as_bytes());
+    assert_eq!(history(&mut emulator)[..6], ["before", "PICTURE", "more", "", "after", "editor"]);
+}

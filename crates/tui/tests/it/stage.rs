@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use futures_util::StreamExt;
-use rein_protocol::{EventStream, OpenSession, Service, SessionFilter, Timestamp};
+use rein_protocol::{
+    Entry, EntryBody, EntryId, Event, EventBody, EventStream, OpenSession, Seq, Service, SessionFilter,
+    Timestamp,
+};
 use rein_testkit::FakeService;
 use rein_tui::model::{Effect, Message, Model};
 use rein_tui::screen::{Frame, Reflow, Screen, Size};
@@ -26,6 +29,7 @@ pub struct Stage {
     emulator: vt100::Parser,
     events: Option<EventStream>,
     now: Duration,
+    written: usize,
 }
 
 impl Stage {
@@ -38,13 +42,14 @@ impl Stage {
         let size = Size::new(columns, rows);
         let mut stage = Self {
             service,
-            model: Model::new(size),
+            model: Model::new(size).with_image_probe(Box::new(rein_tui::image::facts)),
             effects: Vec::new(),
             host: None,
             screen: Screen::new(size, PALETTE, Reflow::Cuts),
             emulator: vt100::Parser::new(rows, columns, 10_000),
             events: None,
             now: Duration::ZERO,
+            written: 0,
         };
         stage.perform(Effect::Open(open)).await;
         stage.draw();
@@ -97,7 +102,18 @@ impl Stage {
                 let sessions = self.service.list(SessionFilter::default()).await.unwrap();
                 Some(Message::Sessions { sessions, at: Timestamp::now() })
             }
-            (Effect::Prompt { text, delivery }, Some(session)) => {
+            (Effect::Shell(command), Some(session)) => {
+                self.service.shell(&session, command).await.unwrap();
+                None
+            }
+            (Effect::Note { note, place }, Some(session)) => {
+                let file = self.service.remember(&session, note.clone(), place).await.unwrap();
+                Some(Message::Noted { note, file })
+            }
+            (Effect::Reload, Some(session)) => {
+                Some(Message::Reloaded(Box::new(self.service.get(&session).await.unwrap())))
+            }
+            (Effect::Prompt { text, delivery, .. }, Some(session)) => {
                 let mut prompt = rein_protocol::Prompt::text(text);
                 prompt.delivery = delivery;
                 self.service.prompt(&session, prompt).await.unwrap();
@@ -142,7 +158,23 @@ impl Stage {
         let committed = self.model.take_committed();
         self.screen.set_theme(self.model.theme());
         let bytes = self.screen.draw(&committed, &view::frame(&self.model));
+        self.written += bytes.len();
         self.emulator.process(bytes.as_bytes());
+    }
+
+    /// An entry is appended and taken.
+    pub async fn tell(&mut self, body: EntryBody) {
+        let session = self.model.session().cloned().expect("a session is open");
+        let entry = Entry {
+            id: EntryId::new(),
+            session: session.clone(),
+            parent: None,
+            seq: Seq(u64::MAX),
+            at: Timestamp::now(),
+            body,
+        };
+        let body = EventBody::Entry { entry: Box::new(entry) };
+        self.take(Message::Event(Box::new(Event { session, seq: Seq(u64::MAX), body }))).await;
     }
 
     /// Takes events until the terminal shows a text.
@@ -187,6 +219,11 @@ impl Stage {
     /// The foreground of a cell, as it was painted.
     pub fn colour_at(&self, row: u16, column: u16) -> vt100::Color {
         self.emulator.screen().cell(row, column).expect("a cell").fgcolor()
+    }
+
+    /// How many bytes the terminal was sent.
+    pub fn written(&self) -> usize {
+        self.written
     }
 
     pub fn frame(&self) -> Frame {
