@@ -197,14 +197,16 @@ fn every_single_value_without_a_made_up_name_has_a_variable() {
     web.search.backend = "searxng"  # $REIN_WEB_SEARCH_BACKEND
     web.search.endpoint = "http://localhost:8888"  # $REIN_WEB_SEARCH_ENDPOINT
     web.search.key_env = "SEARCH_KEY"  # $REIN_WEB_SEARCH_KEY_ENV
-    theme = "dark"  # $REIN_THEME
-    vim = true  # $REIN_VIM
-    status_line = ["mode", "model", "effort", "directory", "branch", "context", "cost", "cache", "jobs", "queue", "help"]  # default
+    log.level = "info"  # $REIN_LOG_LEVEL
+    otlp.endpoint = "http://localhost:4318"  # $REIN_OTLP_ENDPOINT
     compaction.model = "small"  # $REIN_COMPACTION_MODEL
     compaction.threshold = 80  # $REIN_COMPACTION_THRESHOLD
     compaction.idle = 13  # $REIN_COMPACTION_IDLE
     compaction.promote = true  # $REIN_COMPACTION_PROMOTE
     titles = false  # $REIN_TITLES
+    theme = "dark"  # $REIN_THEME
+    vim = true  # $REIN_VIM
+    status_line = ["mode", "model", "effort", "directory", "branch", "context", "cost", "cache", "jobs", "queue", "help"]  # default
     "#);
 }
 
