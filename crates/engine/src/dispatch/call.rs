@@ -221,18 +221,19 @@ fn rejected(intent: Intent, message: Option<String>) -> Finished {
 async fn plan_in_order(desk: &Desk, call: &ToolCall, place: &Place) -> Result<Box<dyn Plan>, Complaint> {
     place.wait_for_plans().await;
     loop {
+        // Of now: what an earlier call does while this one is planned may not have been seen.
+        let earlier = place.earlier();
         match plan(desk, call).await {
             Ok(plan) => {
                 let intent = plan.intent().clone();
-                let blocked = place.is_blocked(&intent);
                 place.plan(intent.clone());
-                if !blocked {
+                if !earlier.conflict_with(&intent) {
                     return Ok(plan);
                 }
                 place.wait_for_conflicts(&intent).await;
             }
             // An earlier call may be about to make it right.
-            Err(_) if place.is_behind_others() => {
+            Err(_) if earlier.are_under_way() => {
                 place.unclear();
                 place.wait_for_others().await;
             }

@@ -64,14 +64,9 @@ impl Place {
         self.claim(Claim::Unclear);
     }
 
-    /// Whether an earlier call that is not over conflicts with this intent.
-    pub(crate) fn is_blocked(&self, intent: &Intent) -> bool {
-        self.earlier(|claim| conflicts(claim, intent))
-    }
-
-    /// Whether an earlier call is not over: what it does or learns may make sense of this one.
-    pub(crate) fn is_behind_others(&self) -> bool {
-        self.earlier(|claim| !matches!(claim, Claim::Done))
+    /// The earlier calls as they are now.
+    pub(crate) fn earlier(&self) -> Earlier {
+        Earlier(self.board.claims.borrow().iter().take(self.index).cloned().collect())
     }
 
     /// Waits until no earlier call conflicts with this intent.
@@ -92,14 +87,25 @@ impl Place {
         });
     }
 
-    fn earlier(&self, test: impl Fn(&Claim) -> bool) -> bool {
-        self.board.claims.borrow().iter().take(self.index).any(test)
-    }
-
     async fn wait_until(&self, test: impl Fn(&Claim) -> bool) {
         let mut receiver = self.board.claims.subscribe();
         // The sender lives as long as this place, so the wait cannot fail.
         let _ = receiver.wait_for(|claims| claims.iter().take(self.index).all(&test)).await;
+    }
+}
+
+/// The calls before one, at a moment.
+pub(crate) struct Earlier(Vec<Claim>);
+
+impl Earlier {
+    /// Whether one of them that was not over conflicts with this intent.
+    pub(crate) fn conflict_with(&self, intent: &Intent) -> bool {
+        self.0.iter().any(|claim| conflicts(claim, intent))
+    }
+
+    /// Whether one of them was not over: what it does or learns may make sense of a later one.
+    pub(crate) fn are_under_way(&self) -> bool {
+        self.0.iter().any(|claim| !matches!(claim, Claim::Done))
     }
 }
 
@@ -139,14 +145,16 @@ mod tests {
         let (first, second, third) = (board.join(), board.join(), board.join());
         first.plan(write("/w/a"));
         second.plan(write("/w/b"));
-        assert!(!second.is_blocked(&write("/w/b")));
-        assert!(third.is_blocked(&read("/w/a")));
+        assert!(!second.earlier().conflict_with(&write("/w/b")));
+        let before = third.earlier();
+        assert!(before.conflict_with(&read("/w/a")));
         assert!(third.wait_for_conflicts(&read("/w/a")).now_or_never().is_none());
         drop(first);
         assert!(third.wait_for_conflicts(&read("/w/a")).now_or_never().is_some());
-        assert!(third.is_behind_others());
+        assert!(before.conflict_with(&read("/w/a")), "what was looked at before it was over may be old");
+        assert!(third.earlier().are_under_way());
         drop(second);
-        assert!(!third.is_behind_others());
+        assert!(!third.earlier().are_under_way());
     }
 
     #[test]
@@ -156,7 +164,7 @@ mod tests {
         assert!(second.wait_for_plans().now_or_never().is_none());
         first.unclear();
         assert!(second.wait_for_plans().now_or_never().is_some());
-        assert!(second.is_blocked(&read("/w/a")));
-        assert!(!first.is_blocked(&read("/w/a")));
+        assert!(second.earlier().conflict_with(&read("/w/a")));
+        assert!(!first.earlier().conflict_with(&read("/w/a")));
     }
 }

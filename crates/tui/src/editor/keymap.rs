@@ -162,6 +162,7 @@ macro_rules! actions {
 actions! {
     Submit "submit" "send, or steer what is running" ["enter"],
     FollowUp "follow_up" "send once the turn is over" ["alt-enter"],
+    Now "now" "send at once: the call under way is stopped for it" ["alt-s"],
     Newline "newline" "begin a new line" ["shift-enter" "ctrl-j"],
     Cancel "cancel" "interrupt or leave" ["esc" "ctrl-c"],
     Complete "complete" "complete a file or command" ["tab"],

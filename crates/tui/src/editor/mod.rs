@@ -51,6 +51,8 @@ pub enum Reaction {
     Submit(Submission),
     /// The text was sent for after the turn; the editor is empty.
     FollowUp(Submission),
+    /// The text was sent and cannot wait; the editor is empty.
+    Now(Submission),
     /// The person wants out: of a dialog, of the turn, of the program.
     Cancel,
     /// The text changed and something at the cursor can be completed.

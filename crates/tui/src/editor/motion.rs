@@ -21,6 +21,7 @@ impl Editor {
             }
             Action::Submit => self.submit(Reaction::Submit),
             Action::FollowUp => self.submit(Reaction::FollowUp),
+            Action::Now => self.submit(Reaction::Now),
             Action::Newline => self.insert(EditKind::Alone, "\n"),
             Action::Cancel => Reaction::Cancel,
             Action::Complete => self.completion().map_or(Reaction::None, Reaction::Complete),

@@ -205,6 +205,7 @@ impl Model {
             Reaction::Complete(_) => self.refresh_hints(),
             Reaction::Submit(submission) => self.submit(submission, Delivery::Steer),
             Reaction::FollowUp(submission) => self.submit(submission, Delivery::FollowUp),
+            Reaction::Now(submission) => self.submit(submission, Delivery::Now),
             Reaction::External => vec![Effect::EditOutside(self.editor.text())],
         }
     }

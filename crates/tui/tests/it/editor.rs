@@ -119,6 +119,8 @@ fn enter_sends_and_newlines_have_three_ways() {
     assert_eq!(press(&mut editor, "enter"), Reaction::None);
     type_in(&mut editor, "later");
     assert_eq!(press(&mut editor, "alt-enter"), Reaction::FollowUp(prompt("later")));
+    type_in(&mut editor, "at once");
+    assert_eq!(press(&mut editor, "alt-s"), Reaction::Now(prompt("at once")));
     assert_eq!(press(&mut editor, "esc"), Reaction::Cancel);
 }
 
