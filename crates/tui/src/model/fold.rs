@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use rein_protocol::{
-    Ask, CallId, Content, Entry, EntryBody, Event, EventBody, SessionState, Snapshot, StopReason, Titler,
-    TodoList,
+    Ask, CallId, CallResult, Content, Entry, EntryBody, Event, EventBody, SessionState, Snapshot, StopReason,
+    Titler, TodoList,
 };
 
 use super::dialog::Dialog;
@@ -216,16 +216,7 @@ impl Model {
                     card.display = Some(intent.display.clone());
                 }
             }
-            EntryBody::CallEnded { call, result } => {
-                self.withdraw(call);
-                if let Some(list) = TodoList::in_display(&result.display) {
-                    self.todo = Some(list).filter(|list| list.items.iter().any(|item| item.state.is_open()));
-                }
-                if let Some(card) = self.card(call) {
-                    card.result = Some(result.clone());
-                }
-                effects.extend(self.pictures_of(&result.content));
-            }
+            EntryBody::CallEnded { call, result } => effects.extend(self.call_ended(call, result)),
             EntryBody::TurnEnded { stop, message, .. } => {
                 effects.extend(self.turn_ended(*stop, message.as_deref()));
             }
@@ -276,6 +267,17 @@ impl Model {
         }
         self.settle();
         effects
+    }
+
+    fn call_ended(&mut self, call: &CallId, result: &CallResult) -> Vec<Effect> {
+        self.withdraw(call);
+        if let Some(list) = TodoList::in_display(&result.display) {
+            self.todo = Some(list).filter(|list| list.items.iter().any(|item| item.state.is_open()));
+        }
+        if let Some(card) = self.card(call) {
+            card.result = Some(result.clone());
+        }
+        self.pictures_of(&result.content)
     }
 
     fn turn_ended(&mut self, stop: StopReason, message: Option<&str>) -> Vec<Effect> {
