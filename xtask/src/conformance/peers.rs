@@ -8,9 +8,8 @@ use super::{command_cases, dialect_cases, error_cases, transform_cases};
 use crate::probe::{self, Failure};
 
 /// Areas whose subject is not built, with the operation that it will be.
-const LATER: [(&str, &str); 3] = [
+const LATER: [(&str, &str); 2] = [
     ("context-threshold", "context.overflow"),
-    ("hashline-edit", "hashline.apply"),
     ("instruction-files", "instructions.discover"),
 ];
 
@@ -34,6 +33,7 @@ pub fn run(case: &PeerCase) -> Verdict {
         ("apply-patch", _) => {
             not_applicable("a piece of another implementation, or another format of differences")
         }
+        ("hashline-edit", _) => hashline(case),
         ("truncate", _) => truncate(case),
         ("overflow-errors" | "retry-delay", _) => error_cases::run(case),
         ("provider-transform", _) => transform_cases::run(case),
@@ -107,6 +107,24 @@ fn patch(case: &PeerCase) -> Verdict {
         (Err(error), false) => Err(format!("ours:   {error}\ntheirs: {}", shortened(expected))),
         (Ok(value), true) => Err(format!("ours:   {}\ntheirs: declined", shortened(&value["files"]))),
         (Ok(value), false) => same(&value["files"], expected),
+    })
+}
+
+/// Edits by line, taken apart. That something is repaired is said by both in words of their own.
+fn hashline(case: &PeerCase) -> Verdict {
+    let steps = case.input["edits"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let pasted = steps.iter().any(|step| step["kind"] == "paste");
+    let declined = case.expect.get("error").is_some();
+    if pasted && !declined {
+        return not_applicable("lines that are cut and pasted by a name");
+    }
+    ask("hashline.apply", &case.input, |found| match (found, declined) {
+        (Err(_), true) => Ok(()),
+        (Err(error), false) => {
+            Err(format!("ours:   {error}\ntheirs: {}", shortened(&case.expect["text"])))
+        }
+        (Ok(value), true) => Err(format!("ours:   {}\ntheirs: declined", shortened(&value["content"]))),
+        (Ok(value), false) => same(&value["content"], &case.expect["text"]),
     })
 }
 

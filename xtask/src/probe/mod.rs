@@ -4,6 +4,7 @@
 //! Each file below holds the operations of one crate. An operation takes its
 //! input apart itself and says in words what is wrong with it.
 
+mod hashline;
 mod llm;
 mod permission;
 mod shell;
@@ -92,6 +93,7 @@ fn dispatch(op: &str, input: &Value) -> Answer {
         "shell.analyze" => shell::analysis(input),
         "truncate" => tools::truncate(input),
         "edit.replace" => tools::replace(input),
+        "hashline.apply" => hashline::apply(input),
         "patch.apply" => tools::patch(input),
         "error.classify" => llm::classify(input),
         "retry.delay" => llm::delay(input),
