@@ -7,31 +7,14 @@
 use serde_json::{Value, json};
 
 use super::case::{PeerCase, Verdict};
+use super::dialect_pieces;
 use super::peers::{ask, not_applicable, same};
-
-/// The dialect that reads a format, if there is one.
-fn dialect(format: &str) -> Option<&'static str> {
-    Some(match format {
-        "anthropic" | "xml" => "anthropic-xml",
-        "deepseek" | "deepseek-v3" | "deepseek-v3.1" => "deepseek",
-        "gemini" => "gemini",
-        "gemma" | "gemma4" => "gemma",
-        "glm" | "glm-4.6" => "glm",
-        "harmony" => "harmony",
-        "hermes" | "qwen3" | "qwen3-json" => "hermes",
-        "json-in-text" | "json-tool-calls" => "json",
-        "kimi" | "kimi-k2" => "kimi",
-        "llama4-pythonic" | "pythonic" => "llama",
-        "ministral" => "mistral",
-        "qwen3-coder" => "qwen-coder",
-        _ => return None,
-    })
-}
+use crate::probe::dialect_of;
 
 /// Runs one case.
 pub fn run(case: &PeerCase) -> Verdict {
     let input = &case.input;
-    let Some(dialect) = dialect(input["format"].as_str().unwrap_or_default()) else {
+    let Some(dialect) = dialect_of(input["format"].as_str().unwrap_or_default()) else {
         return not_applicable("the format of a model for which there is no dialect");
     };
     if input["parse_thinking"] == false || input["thinking_supported"] == false || input["think"] == false {
@@ -39,8 +22,7 @@ pub fn run(case: &PeerCase) -> Verdict {
     }
     match case.op.as_str() {
         "scan" | "parse" | "stream" => parsed(case, dialect),
-        "stream-steps" => not_applicable("what is told after each step of another implementation"),
-        _ => not_applicable("a piece of another implementation"),
+        _ => dialect_pieces::run(case, dialect),
     }
 }
 
@@ -53,7 +35,7 @@ fn parsed(case: &PeerCase, dialect: &str) -> Verdict {
     // With this one, answers begin in the middle of thinking.
     let opened = input["format"] == "deepseek-v3.1" && input["thinking_supported"] == true;
     let dialect = if input.get("tagset").is_some() { "deepseek" } else { dialect };
-    let ours = json!({"dialect": dialect, "pieces": chunks, "tools": input["tools"], "opened": opened});
+    let ours = json!({"dialect": dialect, "chunks": chunks, "tools": input["tools"], "opened": opened});
     ask("dialect.parse", &ours, |found| compare(found?, &case.expect))
 }
 
@@ -84,7 +66,7 @@ fn compare(found: &Value, expect: &Value) -> Result<(), String> {
             same(&json!(arguments.map(|arguments| &arguments[name.as_str()])), &json!(value))?;
         }
     }
-    for (ours, theirs) in [("text", "content"), ("reasoning", "thinking")] {
+    for (ours, theirs) in [("text", "content"), ("thinking", "thinking")] {
         if let Some(expected) = expect[theirs].as_str() {
             let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
             let told = words(found[ours].as_str().unwrap_or_default());

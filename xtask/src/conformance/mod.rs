@@ -11,6 +11,7 @@ mod case;
 mod command_cases;
 mod deliberate;
 mod dialect_cases;
+mod dialect_pieces;
 mod error_cases;
 mod peers;
 mod permission;

@@ -8,10 +8,8 @@ use super::{command_cases, dialect_cases, error_cases, transform_cases};
 use crate::probe::{self, Failure};
 
 /// Areas whose subject is not built, with the operation that it will be.
-const LATER: [(&str, &str); 2] = [
-    ("context-threshold", "context.overflow"),
-    ("instruction-files", "instructions.discover"),
-];
+const LATER: [(&str, &str); 2] =
+    [("context-threshold", "context.overflow"), ("instruction-files", "instructions.discover")];
 
 /// Runs one case.
 pub fn run(case: &PeerCase) -> Verdict {
@@ -120,9 +118,7 @@ fn hashline(case: &PeerCase) -> Verdict {
     }
     ask("hashline.apply", &case.input, |found| match (found, declined) {
         (Err(_), true) => Ok(()),
-        (Err(error), false) => {
-            Err(format!("ours:   {error}\ntheirs: {}", shortened(&case.expect["text"])))
-        }
+        (Err(error), false) => Err(format!("ours:   {error}\ntheirs: {}", shortened(&case.expect["text"]))),
         (Ok(value), true) => Err(format!("ours:   {}\ntheirs: declined", shortened(&value["content"]))),
         (Ok(value), false) => same(&value["content"], &case.expect["text"]),
     })

@@ -10,6 +10,8 @@ mod permission;
 mod shell;
 mod tools;
 
+pub use llm::dialect_of;
+
 use std::io::{BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
