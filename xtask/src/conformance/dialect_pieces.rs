@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use super::case::{PeerCase, Verdict};
+use super::dialect_cases::whole_numbers;
 use super::peers::{ask, not_applicable, same};
 
 /// The type of thing that stands for a call whose inside a case does not care about.
@@ -99,7 +100,9 @@ fn steps(case: &PeerCase, dialect: &str) -> Verdict {
     let mut chunks: Vec<String> =
         inputs.map(|step| step["input"].as_str().unwrap_or_default().to_owned()).collect();
     let written = chunks.concat();
-    let opened = told.first_is_thinking && !written.trim_start().starts_with(['<', '[']);
+    let closed = ["</think>", "[/THINK]"].iter().any(|close| written.contains(close));
+    let opens = ["<think>", "[THINK]"].iter().any(|open| written.contains(open));
+    let opened = (told.first_is_thinking || closed) && !opens;
     let mut calls = told.calls.clone();
     for raw in &told.raw {
         let whole = serde_json::from_str::<Value>(raw).is_ok() || raw.contains("<function=");
@@ -124,9 +127,17 @@ fn steps(case: &PeerCase, dialect: &str) -> Verdict {
         for (ours, theirs) in ours.iter().zip(&calls).filter(|(_, theirs)| theirs.is_object()) {
             same(ours, theirs)?;
         }
-        words(&found["text"], &json!(told.content))?;
+        // What was held back is told at the end; their steps have none.
+        let held = json!(format!("{}{}", told.content, unfinished(&written)));
+        words(&found["text"], &json!(told.content)).or_else(|_| words(&found["text"], &held))?;
         words(&found["thinking"], &json!(told.thinking))
     })
+}
+
+/// The tag at the end of a text, if nothing follows it.
+fn unfinished(text: &str) -> &str {
+    let tag = text.rfind('<').and_then(|at| text.get(at..)).unwrap_or_default();
+    if tag.starts_with("</") { "" } else { tag }
 }
 
 fn stand_in(dialect: &str) -> String {
@@ -159,7 +170,7 @@ fn parameter(case: &PeerCase) -> Verdict {
 
 fn found_arguments(case: &PeerCase, dialect: &str) -> Verdict {
     let buffer = case.input["buffer"].as_str().unwrap_or_default();
-    let named = ["\"name\"", "tool▁sep", "({"].iter().any(|sign| buffer.contains(sign));
+    let named = ["\"name\"", "tool▁sep"].iter().any(|sign| buffer.contains(sign));
     if !named && case.input.get("tool").is_none() {
         return not_applicable("arguments of a call whose name is elsewhere");
     }
@@ -201,7 +212,12 @@ fn body(case: &PeerCase, dialect: &str) -> Verdict {
         (_, call) if call.is_object() => vec![call.clone()],
         _ => Vec::new(),
     };
-    read(dialect, json!([text]), &case.input["tools"], |found| same(&found["calls"], &json!(expected)))
+    read(dialect, json!([text]), &case.input["tools"], |found| {
+        let calls = found["calls"].as_array().cloned().unwrap_or_default();
+        // A call whose arguments cannot be read is told to the model as that.
+        let readable = calls.into_iter().filter(|call| call["arguments"].is_object()).collect();
+        same(&whole_numbers(Value::Array(readable)), &whole_numbers(json!(expected)))
+    })
 }
 
 /// Which value belongs to which name.
