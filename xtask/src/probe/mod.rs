@@ -4,10 +4,12 @@
 //! Each file below holds the operations of one crate. An operation takes its
 //! input apart itself and says in words what is wrong with it.
 
+mod engine;
 mod hashline;
 mod llm;
 mod permission;
 mod shell;
+mod stage;
 mod tools;
 
 pub use llm::dialect_of;
@@ -97,6 +99,10 @@ fn dispatch(op: &str, input: &Value) -> Answer {
         "edit.replace" => tools::replace(input),
         "hashline.apply" => hashline::apply(input),
         "patch.apply" => tools::patch(input),
+        "tool.run" => stage::run(input),
+        "instructions.discover" => engine::instructions(input),
+        "context.usable" => engine::usable(input),
+        "context.overflow" => engine::overflow(input),
         "error.classify" => llm::classify(input),
         "retry.delay" => llm::delay(input),
         "wire.encode" => llm::encode(input),
