@@ -217,15 +217,21 @@ fn ignored(case: &PeerCase) -> Verdict {
         tree.entry(below(project, &within(path))).or_insert(json!("x"));
     }
     tree.entry(below(project, ".git/")).or_insert(json!(""));
-    let calls: Vec<(&str, Value)> = paths
-        .iter()
-        .map(|path| ("glob", json!({"pattern": literal(&within(path)), "hidden": true})))
-        .collect();
+    // Of a directory that is not ignored all that is in it may be; then it is in a listing.
+    let rules = json!(tree).to_string();
+    let listed =
+        |path: &str| is_directory(path) && rules.contains(&format!("{}/*", path.trim_end_matches('/')));
+    // Hidden ones are passed over there like those that are ignored.
+    let hidden = case.peer != "crush";
+    let call = |path: &&str| match listed(path) {
+        true => ("list", json!({"path": "."})),
+        false => ("glob", json!({"pattern": literal(&within(path)), "hidden": hidden})),
+    };
+    let calls: Vec<(&str, Value)> = paths.iter().map(call).collect();
     staged(&json!(tree), project, &calls, |found| {
         let shown = |place: usize, path: &str| {
-            let name = within(path);
+            let name = if listed(path) { path.trim_end_matches('/').to_owned() } else { within(path) };
             told(found, place).1.contains(name.rsplit('/').next().unwrap_or(&name))
-                && !told(found, place).1.starts_with("No ")
         };
         let kept: Vec<&&str> = paths
             .iter()
@@ -243,7 +249,8 @@ fn ignored(case: &PeerCase) -> Verdict {
 
 /// A pattern that is a name.
 fn literal(path: &str) -> String {
-    path.replace("[", "[[]").replace('*', "[*]")
+    // A blank at the end would be taken for a slip.
+    path.replace('[', "[[]").replace('*', "[*]").replace(' ', "?")
 }
 
 /// A path in a directory, which may be none.

@@ -88,7 +88,8 @@ pub(super) fn into_block(lines: &[&str], first: usize, last: usize, body: &[Stri
     while landing > first {
         let Some(line) = lines.get(landing - 1) else { break };
         let is_end = block::closes(line) && depth.at(line) < claimed;
-        if !is_end && !(landing < last && line.trim().is_empty()) {
+        let is_gap = landing < last && line.trim().is_empty();
+        if !is_end && !is_gap {
             break;
         }
         landing -= 1;
