@@ -3,6 +3,9 @@
 
 use std::ops::Range;
 
+/// Lines that are compared on either side, at most: nobody writes more as context, and time stays bounded.
+const MOST: usize = 100;
+
 /// What such lines come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Echo {
@@ -25,8 +28,8 @@ pub(super) fn repeated(lines: &[&str], range: &Range<usize>, body: &[String]) ->
     let below = |count: usize| {
         (0..count).all(|at| same(lines.get(range.end + at), body.get(body.len() - count + at)))
     };
-    let leading = (1..=body.len().min(range.start)).rev().find(|count| above(*count)).unwrap_or(0);
-    let trailing = (1..=body.len()).rev().find(|count| below(*count)).unwrap_or(0);
+    let leading = (1..=body.len().min(range.start).min(MOST)).rev().find(|count| above(*count)).unwrap_or(0);
+    let trailing = (1..=body.len().min(MOST)).rev().find(|count| below(*count)).unwrap_or(0);
     (leading, trailing)
 }
 
