@@ -14,7 +14,7 @@
 //! begins with; `small` asks small models by the way;
 //! `closing` is what lies between a model that is done and the end of its turn:
 //! `plan_mode` has a plan approved and `verify` the work proved;
-//! `spending` keeps to what may be spent; `hub` serves subscribers; `paths` follows links; `doom`, `recover`
+//! `inspect` shows pieces of it to checks; `spending` keeps to what may be spent; `hub` serves subscribers; `paths` follows links; `doom`, `recover`
 //! and `remember` are what they say.
 
 mod assembler;
@@ -24,6 +24,7 @@ mod context;
 mod dispatch;
 mod doom;
 mod hub;
+mod inspect;
 mod instructions;
 mod options;
 mod paths;
@@ -45,6 +46,7 @@ mod verify;
 
 pub use confinement::{Commands, JailSettings};
 pub use context::rehearse::{Rehearsal, rehearse};
+pub use inspect::{instruction_files, usable_window};
 pub use options::{CompactionSettings, EngineOptions, EngineSettings};
 pub use paths::FileSystemPaths;
 pub use prompt::{PromptPart, PromptSection};

@@ -7,7 +7,7 @@
 
 use crate::event::ModelEvent;
 
-const CLOSE: &str = "</think>";
+const CLOSES: [&str; 2] = ["</think>", "[/THINK]"];
 
 /// Where an answer begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -71,7 +71,9 @@ impl OpenedThinking {
         self.part = part;
         self.half.push_str(delta);
         let text = std::mem::take(&mut self.half);
-        match text.split_once(CLOSE) {
+        let first =
+            CLOSES.iter().filter_map(|close| text.split_once(close)).min_by_key(|(thought, _)| thought.len());
+        match first {
             Some((thought, rest)) => {
                 self.tell(thought.to_owned(), out);
                 self.said.clear();
@@ -80,9 +82,11 @@ impl OpenedThinking {
                 self.push(rest, out);
             }
             None => {
-                let held = (1..CLOSE.len())
-                    .rev()
-                    .find(|length| CLOSE.get(..*length).is_some_and(|half| text.ends_with(half)));
+                let half_of = |close: &str| {
+                    let mut lengths = (1..close.len()).rev();
+                    lengths.find(|length| close.get(..*length).is_some_and(|half| text.ends_with(half)))
+                };
+                let held = CLOSES.iter().filter_map(|close| half_of(close)).max();
                 let (thought, half) = text.split_at(text.len() - held.unwrap_or(0));
                 self.half = half.to_owned();
                 self.tell(thought.to_owned(), out);

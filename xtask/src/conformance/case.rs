@@ -189,7 +189,7 @@ fn line_case(area: &str, line: usize, text: &str) -> Option<Found> {
         line,
         error: error.to_string(),
     };
-    let value: Value = match serde_json::from_str(text) {
+    let value: Value = match serde_json::from_str(text).or_else(|_| serde_json::from_str(&whole(text))) {
         Ok(value) => value,
         Err(error) => return Some(unreadable(error)),
     };
@@ -216,4 +216,28 @@ fn line_case(area: &str, line: usize, text: &str) -> Option<Found> {
         }));
     }
     None
+}
+
+/// JSON without halves of characters, which other languages let stand in a text.
+fn whole(text: &str) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("\\ud") {
+        let (before, escape) = rest.split_at(at);
+        let is = |at: usize, halves: &str| {
+            escape.get(at..at + 3) == Some("\\ud")
+                && escape.get(at + 3..at + 4).is_some_and(|one| halves.contains(one))
+        };
+        result.push_str(before);
+        let (taken, kept) = match (is(0, "89abAB"), is(6, "cdefCDEF")) {
+            (true, true) => (12, escape.get(..12)),
+            (true, false) => (6, Some("\\ufffd")),
+            _ if is(0, "cdefCDEF") => (6, Some("\\ufffd")),
+            _ => (3, escape.get(..3)),
+        };
+        result.push_str(kept.unwrap_or_default());
+        rest = escape.get(taken..).unwrap_or_default();
+    }
+    result.push_str(rest);
+    result
 }

@@ -4,21 +4,11 @@
 use serde_json::{Value, json};
 
 use super::case::{PeerCase, Verdict};
-use super::{command_cases, dialect_cases, error_cases, transform_cases};
+use super::{command_cases, dialect_cases, error_cases, file_cases, instruction_cases, transform_cases};
 use crate::probe::{self, Failure};
-
-/// Areas whose subject is not built, with the operation that it will be.
-const LATER: [(&str, &str); 3] = [
-    ("context-threshold", "context.overflow"),
-    ("hashline-edit", "hashline.apply"),
-    ("instruction-files", "instructions.discover"),
-];
 
 /// Runs one case.
 pub fn run(case: &PeerCase) -> Verdict {
-    if let Some((_, op)) = LATER.iter().find(|(area, _)| *area == case.area) {
-        return Verdict::NoSubject((*op).to_owned());
-    }
     match (case.area.as_str(), case.op.as_str()) {
         ("wildcard", "match") => {
             ask("wildcard.match", &case.input, |found| same(&found?["match"], &case.expect["match"]))
@@ -34,12 +24,15 @@ pub fn run(case: &PeerCase) -> Verdict {
         ("apply-patch", _) => {
             not_applicable("a piece of another implementation, or another format of differences")
         }
+        ("hashline-edit", _) => hashline(case),
         ("truncate", _) => truncate(case),
         ("overflow-errors" | "retry-delay", _) => error_cases::run(case),
         ("provider-transform", _) => transform_cases::run(case),
         ("edit-blocks", _) => not_applicable("edits are calls here, not blocks in text"),
         ("dialect-parse", _) => dialect_cases::run(case),
-        ("glob-ignore" | "read-tool", _) => not_applicable("a tool with files, not a pure function"),
+        ("glob-ignore" | "read-tool", _) => file_cases::run(case),
+        ("instruction-files", _) => instruction_cases::run(case),
+        ("context-threshold", _) => window(case),
         _ => not_applicable("no rule for this kind of case"),
     }
 }
@@ -107,6 +100,38 @@ fn patch(case: &PeerCase) -> Verdict {
         (Err(error), false) => Err(format!("ours:   {error}\ntheirs: {}", shortened(expected))),
         (Ok(value), true) => Err(format!("ours:   {}\ntheirs: declined", shortened(&value["files"]))),
         (Ok(value), false) => same(&value["files"], expected),
+    })
+}
+
+/// Whether a conversation is too long for a window.
+fn window(case: &PeerCase) -> Verdict {
+    let (input, tokens) = (&case.input, &case.input["tokens"]);
+    if input["config"].as_object().is_some_and(|config| !config.is_empty()) {
+        return not_applicable("settings of another project");
+    }
+    let limits = json!({"context": input["limit"]["context"], "output": input["limit"]["output"], "input": input["limit"]["input"]});
+    let usage = json!({
+        "input": tokens["input"], "output": tokens["output"], "reasoning": tokens["reasoning"],
+        "cache_read": tokens["cache"]["read"], "cache_write": tokens["cache"]["write"],
+    });
+    ask("context.overflow", &json!({"limits": limits, "usage": usage}), |found| {
+        same(&found?["overflow"], &case.expect["overflow"])
+    })
+}
+
+/// Edits by line, taken apart. That something is repaired is said by both in words of their own.
+fn hashline(case: &PeerCase) -> Verdict {
+    let steps = case.input["edits"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let pasted = steps.iter().any(|step| step["kind"] == "paste");
+    let declined = case.expect.get("error").is_some();
+    if pasted && !declined {
+        return not_applicable("lines that are cut and pasted by a name");
+    }
+    ask("hashline.apply", &case.input, |found| match (found, declined) {
+        (Err(_), true) => Ok(()),
+        (Err(error), false) => Err(format!("ours:   {error}\ntheirs: {}", shortened(&case.expect["text"]))),
+        (Ok(value), true) => Err(format!("ours:   {}\ntheirs: declined", shortened(&value["content"]))),
+        (Ok(value), false) => same(&value["content"], &case.expect["text"]),
     })
 }
 

@@ -5,16 +5,18 @@
 use serde_json::{Value, json};
 
 use super::case::{PeerCase, Verdict};
+use super::history_cases;
 use super::peers::{ask, not_applicable, same};
 
 /// Runs one case.
 pub fn run(case: &PeerCase) -> Verdict {
     match case.op.as_str() {
         "schema" => schema(case),
-        "message" | "replay-history" => not_applicable("messages in the words of another library"),
+        "message" | "replay-history" => history_cases::run(case),
         "variants" | "reasoningVariants" | "options" | "providerOptions" | "smallOptions" => {
             not_applicable("options in the words of another library")
         }
+        "maxOutputTokens" => not_applicable("a limit that the catalog has for each model"),
         "temperature" | "topP" | "topK" => not_applicable("no such field is sent: providers know best"),
         _ => not_applicable("no rule for this kind of case"),
     }

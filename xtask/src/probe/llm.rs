@@ -111,16 +111,18 @@ pub fn dialect(input: &Value) -> Answer {
     #[derive(Deserialize)]
     struct Input {
         dialect: String,
-        pieces: Vec<String>,
+        #[serde(alias = "pieces")]
+        chunks: Vec<String>,
         #[serde(default)]
         opened: bool,
         #[serde(default)]
         tools: Option<Vec<Value>>,
     }
     let input: Input = typed(input)?;
-    let dialect: Dialect = input.dialect.parse().map_err(Failure::wrong)?;
+    let name = dialect_of(&input.dialect).unwrap_or(&input.dialect);
+    let dialect: Dialect = name.parse().map_err(Failure::wrong)?;
     let tools: Vec<ToolSpec> = input.tools.iter().flatten().filter_map(tool).collect();
-    let pieces: Vec<&str> = input.pieces.iter().map(String::as_str).collect();
+    let pieces: Vec<&str> = input.chunks.iter().map(String::as_str).collect();
     let begins = if input.opened { Begins::Thinking } else { Begins::Answering };
     let spoken = spoken(dialect, begins, &tools, &pieces);
     let calls: Vec<Value> = spoken
@@ -131,16 +133,38 @@ pub fn dialect(input: &Value) -> Answer {
             json!({ "name": name, "arguments": read })
         })
         .collect();
-    Ok(json!({ "text": spoken.text, "reasoning": spoken.reasoning, "calls": calls }))
+    Ok(json!({ "text": spoken.text, "thinking": spoken.reasoning, "calls": calls }))
+}
+
+/// The dialect that reads a format, by the words of other projects for it, if there is one.
+pub fn dialect_of(format: &str) -> Option<&'static str> {
+    if let Ok(dialect) = format.parse::<Dialect>() {
+        return Some(dialect.name());
+    }
+    Some(match format {
+        "anthropic" | "xml" => "anthropic-xml",
+        "deepseek-v3" | "deepseek-v3.1" | "cogito" => "deepseek",
+        "gemma4" => "gemma",
+        "glm-4.6" => "glm",
+        "qwen3" | "qwen3-json" | "think-tags" => "hermes",
+        "json-in-text" | "json-tool-calls" => "json",
+        "kimi-k2" => "kimi",
+        "llama4-pythonic" | "pythonic" => "llama",
+        "ministral" => "mistral",
+        "qwen3-coder" | "nemotron" => "qwen-coder",
+        _ => return None,
+    })
 }
 
 /// A tool as other projects write one.
 fn tool(value: &Value) -> Option<ToolSpec> {
+    let value = value.get("function").filter(|inner| inner.is_object()).unwrap_or(value);
     Some(ToolSpec {
         name: value.get("name")?.as_str()?.to_owned(),
         description: value.get("description").and_then(Value::as_str).unwrap_or_default().to_owned(),
         input_schema: value
             .get("parameters")
+            .or_else(|| value.get("input_schema"))
             .filter(|schema| schema.is_object())
             .cloned()
             .unwrap_or(json!({})),

@@ -4,10 +4,15 @@
 //! Each file below holds the operations of one crate. An operation takes its
 //! input apart itself and says in words what is wrong with it.
 
+mod engine;
+mod hashline;
 mod llm;
 mod permission;
 mod shell;
+mod stage;
 mod tools;
+
+pub use llm::dialect_of;
 
 use std::io::{BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -92,7 +97,12 @@ fn dispatch(op: &str, input: &Value) -> Answer {
         "shell.analyze" => shell::analysis(input),
         "truncate" => tools::truncate(input),
         "edit.replace" => tools::replace(input),
+        "hashline.apply" => hashline::apply(input),
         "patch.apply" => tools::patch(input),
+        "tool.run" => stage::run(input),
+        "instructions.discover" => engine::instructions(input),
+        "context.usable" => engine::usable(input),
+        "context.overflow" => engine::overflow(input),
         "error.classify" => llm::classify(input),
         "retry.delay" => llm::delay(input),
         "wire.encode" => llm::encode(input),

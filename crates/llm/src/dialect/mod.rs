@@ -8,12 +8,13 @@
 //!
 //! Layout: `stage` sits between a wire's decoder and whoever reads its events;
 //! `scanner` holds text back and asks `opening`s; bodies read calls: `json_body`,
-//! `parameters` (tags), `python_body`; `offered` and `coerce` match names and fit
+//! `parameters` (tags), `disorder` (tags out of order), `python_body`; `offered` and `coerce` match names and fit
 //! arguments; `balance`, `literal` and `position` are what they stand on;
 //! `spoken` reads a whole text; `render` rewrites requests, and `refusal` tells when it must; `leak` cuts what Harmony spills.
 
 mod balance;
 mod coerce;
+mod disorder;
 mod forms;
 mod json_body;
 mod json_head;

@@ -58,6 +58,7 @@ pub(super) struct Parameters {
     arguments: String,
     count: usize,
     value: Option<Open>,
+    skipped: bool,
 }
 
 /// The value that is being read.
@@ -79,7 +80,13 @@ impl Parameters {
             arguments: String::new(),
             count: 0,
             value: None,
+            skipped: false,
         })
+    }
+
+    /// Whether something stood between parameters.
+    pub(super) fn skipped(&self) -> bool {
+        self.skipped
     }
 
     fn write(&mut self, piece: &str, out: &mut Vec<DialectEvent>) {
@@ -240,7 +247,10 @@ impl Body for Parameters {
             }
             match self.between(rest, end) {
                 Between::More => return Step::More(done),
-                Between::Skip(length) => done += length,
+                Between::Skip(length) => {
+                    self.skipped = true;
+                    done += length;
+                }
                 Between::Parameter(key, length, said) => {
                     self.open(&key, said, tools, out);
                     done += length;

@@ -4,6 +4,7 @@
 use rein_protocol::{Finish, ToolSpec};
 
 use super::Dialect;
+use super::leak;
 use super::offered::OfferedTools;
 use super::scanner::{DialectEvent, Others, Scanner};
 use crate::event::ModelEvent;
@@ -40,7 +41,10 @@ pub fn spoken(dialect: Dialect, begins: Begins, tools: &[ToolSpec], pieces: &[&s
         match event {
             DialectEvent::Text(delta) => spoken.text.push_str(&delta),
             DialectEvent::Reasoning(delta) => spoken.reasoning.push_str(&delta),
-            DialectEvent::CallCompleted { tool, arguments } => spoken.calls.push((tool, arguments)),
+            DialectEvent::CallCompleted { tool, arguments } => {
+                let cleaned = leak::cleaned(&arguments).filter(|_| dialect == Dialect::Harmony);
+                spoken.calls.push((tool, cleaned.unwrap_or(arguments)));
+            }
             DialectEvent::CallStarted { .. } | DialectEvent::CallDelta(_) => {}
         }
     }

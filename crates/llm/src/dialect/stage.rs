@@ -154,6 +154,7 @@ impl Stage {
                 DialectEvent::CallCompleted { tool, arguments } => {
                     if let Some(part) = self.call.take() {
                         let wire_id = wire_id(part);
+                        let arguments = self.cleaned(arguments);
                         out.push(ModelEvent::CallCompleted { part, wire_id, tool, arguments });
                     }
                 }

@@ -7,6 +7,8 @@ use std::ops::Range;
 
 use super::block;
 use super::error::HashlineError;
+use super::landing;
+use super::mend;
 use super::parse::{Kind, Operation};
 use crate::edit::lines::{Lines, LoneReturn};
 
@@ -29,7 +31,7 @@ pub struct Applied {
 pub fn apply(path: &str, text: &str, operations: &[Operation]) -> Result<Applied, HashlineError> {
     let mut notes = Vec::new();
     let operations = resolved(path, text, operations, &mut notes)?;
-    apply_plain(text, &operations, notes)
+    mend::made(path, text, &operations, notes)
 }
 
 /// Operations without those about blocks.
@@ -64,7 +66,16 @@ fn resolve(
     let kind = match operation.kind {
         Kind::SwapBlock(_) => Kind::Swap(first, last),
         Kind::DeleteBlock(_) => Kind::Delete(first, last),
-        _ => Kind::After(last),
+        _ => {
+            let lines: Vec<&str> = text.lines().collect();
+            let landing = landing::into_block(&lines, first, last, &operation.body);
+            if landing != last {
+                notes.push(format!(
+                    "The new lines are deeper than the end of that block, so they came into it, after line {landing}."
+                ));
+            }
+            Kind::After(landing)
+        }
     };
     Ok(Operation { kind, ..operation.clone() })
 }
@@ -82,7 +93,7 @@ pub(super) fn apply_plain(
         if let Some((.., other)) = changes.iter().find(|(taken, ..)| is_in_the_way(taken, &range)) {
             return Err(HashlineError::Overlap { line: operation.line, other: *other });
         }
-        notes.extend(echo(&lines, &range, operation));
+        notes.extend(echo(&lines, &range, operation, operations));
         changes.push((range, operation.body.clone(), operation.line));
     }
     changes.sort_by_key(|(range, ..)| (range.start, range.end));
@@ -143,7 +154,7 @@ fn is_in_the_way(one: &Range<usize>, other: &Range<usize>) -> bool {
 }
 
 /// A note if new lines repeat one beside the range, which models do when they count one line too few.
-fn echo(lines: &Lines<'_>, range: &Range<usize>, operation: &Operation) -> Option<String> {
+fn echo(lines: &Lines<'_>, range: &Range<usize>, operation: &Operation, all: &[Operation]) -> Option<String> {
     let is_swap = matches!(operation.kind, Kind::Swap(..));
     let above = range.start.checked_sub(1).and_then(|at| lines.bodies.get(at));
     let below = lines.bodies.get(range.end);
@@ -158,6 +169,10 @@ fn echo(lines: &Lines<'_>, range: &Range<usize>, operation: &Operation) -> Optio
     } else {
         return None;
     };
+    let changes = |other: &Operation| matches!(other.kind, Kind::Swap(first, last) | Kind::Delete(first, last) if (first..=last).contains(&twice));
+    if all.iter().any(changes) {
+        return None;
+    }
     Some(format!(
         "Line {twice} stayed, and the new lines repeat it: check that it is not there twice by mistake."
     ))

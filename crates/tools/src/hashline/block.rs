@@ -1,6 +1,6 @@
 //! The block of code that begins at a line, by the grammar of its language.
 
-use tree_sitter::{Language, Node, Parser, Point};
+use tree_sitter::{Language, Node, Parser, Point, Tree};
 
 /// Larger files are not parsed.
 const MOST_BYTES: usize = 2 * 1024 * 1024;
@@ -27,12 +27,10 @@ pub(super) fn at(path: &str, text: &str, line: usize) -> Option<(usize, usize)> 
     let content = text.lines().nth(row)?;
     let column = content.len() - content.trim_start().len();
     let first = content.trim_start().chars().next()?;
-    if text.len() > MOST_BYTES || is_closer(first) {
+    if is_closer(first) {
         return None;
     }
-    let mut parser = Parser::new();
-    parser.set_language(&language(path)?).ok()?;
-    let tree = parser.parse(text, None)?;
+    let tree = tree(path, text)?;
     let start = Point { row, column };
     let next = Point { row, column: column + first.len_utf8() };
     let mut node = tree.root_node().descendant_for_point_range(start, next)?;
@@ -57,9 +55,44 @@ fn holds(parent: &Node<'_>, start: Point) -> bool {
 
 /// Whether a line has nothing but what ends blocks.
 pub(super) fn is_closing(text: &str, line: usize) -> bool {
-    let content = line.checked_sub(1).and_then(|row| text.lines().nth(row)).unwrap_or_default().trim();
+    let content = line.checked_sub(1).and_then(|row| text.lines().nth(row)).unwrap_or_default();
+    closes(content)
+}
+
+/// Whether this is nothing but what ends blocks.
+pub(super) fn closes(line: &str) -> bool {
+    let content = line.trim();
     content.starts_with(is_closer)
         && content.chars().all(|character| is_closer(character) || ";, ".contains(character))
+}
+
+/// Whether a file can be parsed; not so if its language is not known.
+pub(super) fn parses(path: &str, text: &str) -> bool {
+    tree(path, text).is_some_and(|tree| !tree.root_node().has_error())
+}
+
+/// The first line, counted from 1, that cannot be parsed; nothing if all can, or the language is not known.
+pub(super) fn error_line(path: &str, text: &str) -> Option<usize> {
+    let tree = tree(path, text)?;
+    let mut node = tree.root_node();
+    if !node.has_error() {
+        return None;
+    }
+    while !node.is_error() && !node.is_missing() {
+        let mut cursor = node.walk();
+        let Some(child) = node.children(&mut cursor).find(Node::has_error) else { break };
+        node = child;
+    }
+    Some(node.start_position().row + 1)
+}
+
+fn tree(path: &str, text: &str) -> Option<Tree> {
+    if text.len() > MOST_BYTES {
+        return None;
+    }
+    let mut parser = Parser::new();
+    parser.set_language(&language(path)?).ok()?;
+    parser.parse(text, None)
 }
 
 fn is_closer(character: char) -> bool {

@@ -51,6 +51,25 @@ pub enum HashlineError {
         /// Where the first is.
         other: usize,
     },
+    /// The new lines repeat one beside the range, and there are too few to tell what was meant.
+    Repeats {
+        /// Where the range is, in the input.
+        line: usize,
+        /// Its first line.
+        first: usize,
+        /// Its last line.
+        last: usize,
+        /// The line beside it.
+        beside: usize,
+    },
+    /// A range takes away a line without which the file cannot be parsed, and the new lines do not tell on
+    /// which side of it they belong.
+    Boundary {
+        /// Where the range is, in the input.
+        line: usize,
+        /// The line that is needed.
+        boundary: usize,
+    },
     /// No block begins at a line.
     NoBlock {
         /// Where it is named, in the input.
@@ -87,6 +106,14 @@ impl fmt::Display for HashlineError {
             Self::Overlap { line, other } => write!(
                 f,
                 "Line {line} of the input is about lines that line {other} of it changes already. Make them one SWAP."
+            ),
+            Self::Repeats { line, first, last, beside } => write!(
+                f,
+                "Line {line} of the input: the new lines repeat line {beside}, which stays, and are fewer than lines {first} to {last}. Name only the lines that change, and write all that they become."
+            ),
+            Self::Boundary { line, boundary } => write!(
+                f,
+                "Line {line} of the input takes away line {boundary}, which the file needs, and it is not clear whether the new lines come before or after it. Leave it out of the range."
             ),
             Self::NoBlock { line, anchor } => write!(
                 f,

@@ -8,7 +8,10 @@
 
 mod apply;
 mod block;
+mod echo;
 mod error;
+mod landing;
+mod mend;
 mod parse;
 mod recover;
 
@@ -161,7 +164,7 @@ fn worked_out(
         ));
         recovered(&place, &before, section, &loaded, scene, &mut notes)?
     };
-    let applied = apply::apply_plain(&before, &operations, notes)
+    let applied = mend::made(&shown, &before, &operations, notes)
         .map_err(|error| nothing(&format!("{shown}: {error}")))?;
     if applied.text == before {
         return Err(nothing(&format!(

@@ -98,6 +98,15 @@ fn call(text: &str, look: &Look) -> Verdict {
     }
 }
 
+/// A call whose only string has a mark at its end and quotes around the rest.
+fn half_marked(written: &str) -> Option<Value> {
+    let mut marks = written.matches(MARK);
+    let quoted = written.replacen(&format!("'{MARK}"), "'", 1).replacen(&format!("\"{MARK}"), "\"", 1);
+    (marks.next().is_some() && marks.next().is_none() && quoted.len() < written.len())
+        .then(|| read(&quoted, BareWords::Strings))
+        .flatten()
+}
+
 /// Reads a call up to its end, which counts only outside of marks.
 struct Marked {
     name: String,
@@ -122,11 +131,15 @@ impl Body for Marked {
                     self.at = text.len();
                     return Step::More(0);
                 }
-                Found::Nothing => break (text.len(), text.len()),
+                // Of a mark without a partner the end of the call is behind it all the same.
+                Found::Nothing => match text.trim_end().strip_suffix(CALL_END) {
+                    Some(before) => break (before.len(), text.len()),
+                    None => break (text.len(), text.len()),
+                },
             }
         };
         let written = text.get(..length).unwrap_or_default().trim();
-        match read(written, BareWords::Strings) {
+        match read(written, BareWords::Strings).or_else(|| half_marked(written)) {
             Some(value) => emit(tools, &self.name, &value.to_string(), out),
             None if written.is_empty() && whole > length => emit(tools, &self.name, "{}", out),
             None => emit(tools, &self.name, &unfinished(written), out),

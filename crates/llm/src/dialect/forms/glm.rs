@@ -1,6 +1,7 @@
 //! Keys and values in tags of their own: GLM.
 
 use super::{Form, WrittenCall, WrittenResult, tag_text};
+use crate::dialect::disorder::Ordered;
 use crate::dialect::opening::{End, Look, Match, Opening, Place, Verdict, What, follows};
 use crate::dialect::parameters::{Opened, Padding, Parameters, Syntax, closes};
 
@@ -51,10 +52,32 @@ fn call(text: &str, look: &Look) -> Verdict {
         Match::Yes(_) => {}
     }
     let length = blanks + name.len();
-    match look.follows(text.get(length..).unwrap_or_default(), &["<arg_key>", "</tool_call>"]) {
-        Match::Yes(_) => Verdict::Begins(length, What::Call(Parameters::new(name, &SYNTAX))),
+    let behind = text.get(length..).unwrap_or_default();
+    let begun = match look.follows(behind, &["<arg_key>", "<arg_value>", "</tool_call>"]) {
+        Match::No => untagged_key(behind, look.end),
+        other => other,
+    };
+    match begun {
+        Match::Yes(_) => {
+            Verdict::Begins(length, What::Call(Ordered::new(name, Parameters::new(name, &SYNTAX))))
+        }
         Match::More => Verdict::More,
         Match::No => Verdict::No,
+    }
+}
+
+/// A key that has lost the tag that begins it.
+fn untagged_key(text: &str, end: End) -> Match {
+    const LONGEST: usize = 100;
+    let rest = text.trim_start();
+    let is_key = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let length = rest.find(|c: char| !is_key(c)).unwrap_or(rest.len());
+    if length == 0 || length > LONGEST || rest.len() == text.len() {
+        return Match::No;
+    }
+    match rest.get(length..).unwrap_or_default() {
+        "" if end == End::More => Match::More,
+        behind => follows(behind, &["</arg_key>"], end),
     }
 }
 
