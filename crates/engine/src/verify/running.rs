@@ -74,7 +74,7 @@ pub(super) async fn run(turn: &Turn, verify: &Verify) -> Result<(Option<EntryBod
     let output = CallOutput::new(call.clone(), turn.link.clone(), turn.bench.artifacts.clone());
     let mut sink = output.clone();
     let outcome = {
-        let running = plan.run(&scene, &mut sink, &turn.cancel);
+        let running = plan.run(&scene, &mut sink, &turn.nudge);
         tokio::pin!(running);
         let mut tick = tokio::time::interval(LIVE_TICK);
         loop {
