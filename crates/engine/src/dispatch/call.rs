@@ -17,6 +17,7 @@ use super::output::CallOutput;
 use super::{Desk, Ended};
 use crate::plan_mode;
 use crate::session::link::{Gate, GateRequest, Permit, Stopped};
+use crate::spending;
 
 /// How long a tool may take to come to an end once it was told to stop.
 const STOP_GRACE: Duration = Duration::from_secs(5);
@@ -267,7 +268,7 @@ async fn run_plan(
         ..desk.bench.scene.clone()
     };
     let outcome = {
-        let run = plan.run(&scene, &mut sink, &desk.cancel);
+        let run = spending::charged(&desk.bench.ledger, plan.run(&scene, &mut sink, &desk.cancel));
         let overdue = stop_is_overdue(desk);
         tokio::pin!(run, overdue);
         let mut tick = tokio::time::interval(LIVE_TICK);

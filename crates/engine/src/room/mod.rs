@@ -14,7 +14,8 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use rein_protocol::{
-    Compaction, CompactionReason, Entry, EntryBody, EventBody, ModelRef, SummarySource, Timestamp, TurnId,
+    Compaction, CompactionReason, Cost, Entry, EntryBody, EventBody, ModelRef, SummarySource, Timestamp,
+    TurnId, Usage,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -24,6 +25,7 @@ use crate::context::prune::{self, PruneFigures};
 use crate::context::view::View;
 use crate::request;
 use crate::session::link::{Link, Look, Stopped, Wish};
+use crate::spending;
 use crate::turn::Workbench;
 pub(crate) use handover::hand_over;
 use summarise::{Summarised, Summariser, summarise};
@@ -225,6 +227,8 @@ impl Maker<'_> {
             Squeeze::Usual => &[Squeeze::Usual, Squeeze::Hard][..],
             Squeeze::Hard | Squeeze::All => &[Squeeze::Hard],
         };
+        // What was paid for a summary that could not be used belongs to the next one.
+        let (mut usage, mut cost) = (None, Cost::ZERO);
         for squeeze in attempts {
             let material = Material {
                 branch: &branch,
@@ -238,15 +242,20 @@ impl Maker<'_> {
             let plan = plan(&material).filter(|plan| plan.least_tokens() < order.usable.min(budget.used));
             let Some(plan) = plan else { continue };
             self.link.emit(EventBody::Compacting { reason: order.reason }).await?;
-            let Summarised::Done(compaction) = self.compaction(&plan, look, budget, &order).await else {
+            let Summarised::Done(mut compaction) = self.compaction(&plan, look, budget, &order).await else {
+                self.bench.ledger.add(usage, cost);
                 return Ok(Room::Interrupted);
             };
+            usage = added(usage, compaction.usage);
+            cost += compaction.cost;
             if compaction.tokens_after >= order.usable.min(budget.used) {
                 continue;
             }
             if self.cancel.is_cancelled() {
+                self.bench.ledger.add(usage, cost);
                 return Ok(Room::Interrupted);
             }
+            (compaction.usage, compaction.cost) = (usage, cost);
             if let SummarySource::Digest { why } = &compaction.source {
                 let message = format!(
                     "no model summarised the conversation ({why}): the record was made from what happened"
@@ -258,6 +267,7 @@ impl Maker<'_> {
             self.bench.scene.instructions.forget();
             return Ok(Room::Enough);
         }
+        self.bench.ledger.add(usage, cost);
         Ok(Room::Full(too_little(budget)))
     }
 
@@ -297,6 +307,16 @@ async fn compaction(
     };
     compaction.tokens_after = plan.tokens_with(&compaction);
     Summarised::Done(Box::new(compaction))
+}
+
+fn added(one: Option<Usage>, other: Option<Usage>) -> Option<Usage> {
+    match (one, other) {
+        (Some(mut one), Some(other)) => {
+            one += other;
+            Some(one)
+        }
+        (one, other) => one.or(other),
+    }
 }
 
 /// Whether a larger model made room.
@@ -346,6 +366,9 @@ pub(crate) async fn compact_idle(
 ) {
     let work = async {
         let look = link.look(&turn).await?;
+        if let Some(why) = spending::refusal(&bench.ledger, &bench.models, &look.model).await {
+            return Ok(Room::Full(why));
+        }
         let maker = Maker { link: &link, bench: &bench, cancel: &cancel };
         maker.compact_as_wished(&look, &wish).await
     };

@@ -71,6 +71,8 @@ impl Ledger {
     pub(crate) fn note(&self, body: &EntryBody) {
         match body {
             EntryBody::StepStarted { model, .. } => self.books().asked = Some(model.clone()),
+            // Without caps nobody would ever ask.
+            EntryBody::StepEnded { usage: None, cost: Cost::Unknown, .. } if self.caps.is_empty() => {}
             EntryBody::StepEnded { usage: None, cost: Cost::Unknown, .. } => {
                 let mut books = self.books();
                 let model = books.asked.clone();
@@ -78,6 +80,7 @@ impl Ledger {
             }
             EntryBody::StepEnded { usage, cost, .. } => self.add(*usage, *cost),
             EntryBody::Compacted { compaction } => self.add(compaction.usage, compaction.cost),
+            EntryBody::Titled { usage, cost: Some(cost), .. } => self.add(*usage, *cost),
             _ => {}
         }
     }

@@ -12,7 +12,7 @@ mod ledger;
 use std::sync::Arc;
 
 use rein_config::UnknownCost;
-use rein_llm::Spending;
+use rein_llm::{Models, Spending};
 use rein_protocol::{Cost, EventBody, ModelRef, Timestamp, TurnId, Usage};
 use rein_store::{Deed, Fact, FactQuery, Facts, Store, StoreError};
 
@@ -76,6 +76,44 @@ impl Cashier<'_> {
     async fn tell(&self, message: String) -> Result<(), Stopped> {
         self.link.emit(EventBody::Notice { message }).await
     }
+}
+
+/// Why a model may not be asked outside of a turn, in words for the person, if it may not.
+pub(crate) async fn refusal(ledger: &Ledger, models: &Models, model: &ModelRef) -> Option<String> {
+    let caps = ledger.caps();
+    if caps.is_empty() {
+        return None;
+    }
+    let is_refused = caps.counts_money() && caps.unknown_cost == UnknownCost::Refuse;
+    if is_refused && models.pricing(model).is_none() {
+        return Some(unpriced(model));
+    }
+    let day = match caps.day.is_empty() {
+        true => Spent::default(),
+        false => match today(ledger.store()).await {
+            Ok(spent) => spent,
+            Err(error) => return Some(unreadable(&error)),
+        },
+    };
+    judge(caps, &ledger.spent(), &day).into_iter().find_map(|finding| match finding {
+        Finding::Over(message) => Some(message),
+        Finding::Nearly { .. } => None,
+    })
+}
+
+tokio::task_local! {
+    /// Who pays for small calls that a tool makes.
+    static PAYER: Arc<Ledger>;
+}
+
+/// Has what tools ask of small models counted here.
+pub(crate) async fn charged<T>(ledger: &Arc<Ledger>, work: impl Future<Output = T>) -> T {
+    PAYER.scope(Arc::clone(ledger), work).await
+}
+
+/// Who pays for what is under way, if it is the work of a call.
+pub(crate) fn payer() -> Option<Arc<Ledger>> {
+    PAYER.try_with(Arc::clone).ok()
 }
 
 /// What all sessions spent since this machine's midnight.
