@@ -37,9 +37,12 @@ pub(crate) fn on_opening(transcript: &Transcript, branch: &[Arc<Entry>], closing
         StopReason::Interrupted => !waits(transcript, turn, |delivery| delivery == Delivery::Now),
         _ => true,
     });
-    if let Some((stop, message)) = end {
+    // What was said could not wait for these calls: they are not begun any more.
+    if end.is_some() || waits(transcript, turn, |delivery| delivery == Delivery::Now) {
         let unbegun = transcript.open_calls().filter(|(_, begun)| !begun);
         bodies.extend(unbegun.map(|(call, _)| closed(transcript, call, CallStatus::NotRun, NOT_RUN)));
+    }
+    if let Some((stop, message)) = end {
         bodies.push(EntryBody::TurnEnded { turn: turn.id.clone(), stop, message });
     }
     bodies

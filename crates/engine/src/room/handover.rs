@@ -91,7 +91,7 @@ async fn record_of(
         return Err(ServiceError::Invalid { message });
     };
     let who = parts.options.settings.compaction.model;
-    let summariser = Summariser::new(&parts.models, cancel, who, model);
+    let summariser = Summariser::new(&parts.models, cancel, who, model).within(ledger.caps());
     let order = Order { reason: CompactionReason::Manual, focus, usable, squeeze: Squeeze::All };
     match compaction(&summariser, &plan, &budget, &order).await {
         Summarised::Done(compaction) => Ok(EntryBody::Compacted { compaction }),

@@ -280,6 +280,7 @@ impl Maker<'_> {
     ) -> Summarised<Box<Compaction>> {
         let who = self.bench.settings.compaction.model;
         let summariser = Summariser::new(&self.bench.models, self.cancel, who, Some(&look.model));
+        let summariser = summariser.within(self.bench.ledger.caps());
         compaction(&summariser, plan, budget, order).await
     }
 }

@@ -13,6 +13,7 @@ use crate::context::budget::{self, Budget};
 use crate::context::digest::{chunks, digest, pieces};
 use crate::context::plan::Plan;
 use crate::context::summary::{self, Flaw};
+use crate::spending::{self, Caps};
 
 /// How often a chunk is tried.
 const ATTEMPTS: u32 = 2;
@@ -75,6 +76,12 @@ impl<'a> Summariser<'a> {
         let mut asked: Vec<ModelRef> = small.into_iter().chain(current.cloned()).collect();
         asked.dedup();
         Self { models, cancel, asked }
+    }
+
+    /// Without those that caps forbid to ask.
+    pub(super) fn within(mut self, caps: &Caps) -> Self {
+        self.asked.retain(|model| !spending::is_refused(caps, self.models, model));
+        self
     }
 }
 

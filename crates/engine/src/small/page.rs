@@ -55,7 +55,7 @@ impl Summarise for PageReader {
         if let Some(payer) = &payer
             && spending::refusal(payer, &self.models, &small).await.is_some()
         {
-            return Err("what may be spent is spent".to_owned());
+            return Err("what may be spent does not permit it".to_owned());
         }
         // Dropping this future ends the call.
         let cancel = CancellationToken::new();

@@ -40,30 +40,20 @@ impl Cashier<'_> {
             return Ok(None);
         }
         let survey = self.link.survey(self.turn).await?;
-        if caps.counts_money() && self.bench.models.pricing(&survey.model).is_none() {
-            match caps.unknown_cost {
-                UnknownCost::Refuse => return Ok(Some(unpriced(&survey.model))),
-                UnknownCost::Accept if ledger.first_time(&survey.model.to_string()) => {
-                    self.tell(uncounted(&survey.model)).await?;
-                }
-                UnknownCost::Accept => {}
-            }
+        let models = &self.bench.models;
+        let uncounts = caps.counts_money() && caps.unknown_cost == UnknownCost::Accept;
+        if uncounts && models.pricing(&survey.model).is_none() && ledger.first_time(&survey.model.to_string())
+        {
+            self.tell(uncounted(&survey.model)).await?;
         }
         let unsaid = ledger.take_unsaid();
         if !unsaid.is_empty() {
             // What is sent only grows: the next request is no smaller than the one that nobody counted.
             let sent = room::measure(self.bench, &survey.history, &survey.model).used;
             let usage = Usage { input: sent, ..Usage::default() };
-            unsaid.iter().for_each(|model| ledger.estimate(usage, self.bench.models.cost(model, &usage)));
+            unsaid.iter().for_each(|model| ledger.estimate(usage, models.cost(model, &usage)));
         }
-        let day = match caps.day.is_empty() {
-            true => Spent::default(),
-            false => match today(ledger.store()).await {
-                Ok(spent) => spent,
-                Err(error) => return Ok(Some(unreadable(&error))),
-            },
-        };
-        for finding in judge(caps, &ledger.spent(), &day) {
+        for finding in findings(ledger, models, &survey.model).await {
             match finding {
                 Finding::Over(message) => return Ok(Some(message)),
                 Finding::Nearly { cap, message } if ledger.first_time(cap) => self.tell(message).await?,
@@ -80,25 +70,34 @@ impl Cashier<'_> {
 
 /// Why a model may not be asked outside of a turn, in words for the person, if it may not.
 pub(crate) async fn refusal(ledger: &Ledger, models: &Models, model: &ModelRef) -> Option<String> {
-    let caps = ledger.caps();
-    if caps.is_empty() {
+    if ledger.caps().is_empty() {
         return None;
     }
-    let is_refused = caps.counts_money() && caps.unknown_cost == UnknownCost::Refuse;
-    if is_refused && models.pricing(model).is_none() {
-        return Some(unpriced(model));
+    findings(ledger, models, model).await.into_iter().find_map(|finding| match finding {
+        Finding::Over(message) => Some(message),
+        Finding::Nearly { .. } => None,
+    })
+}
+
+/// Whether a model is not asked at all, because a cap on cost could not be kept with it.
+pub(crate) fn is_refused(caps: &Caps, models: &Models, model: &ModelRef) -> bool {
+    caps.counts_money() && caps.unknown_cost == UnknownCost::Refuse && models.pricing(model).is_none()
+}
+
+/// What is to be said before a model is asked.
+async fn findings(ledger: &Ledger, models: &Models, model: &ModelRef) -> Vec<Finding> {
+    let caps = ledger.caps();
+    if is_refused(caps, models, model) {
+        return vec![Finding::Over(unpriced(model))];
     }
     let day = match caps.day.is_empty() {
         true => Spent::default(),
         false => match today(ledger.store()).await {
             Ok(spent) => spent,
-            Err(error) => return Some(unreadable(&error)),
+            Err(error) => return vec![Finding::Over(unreadable(&error))],
         },
     };
-    judge(caps, &ledger.spent(), &day).into_iter().find_map(|finding| match finding {
-        Finding::Over(message) => Some(message),
-        Finding::Nearly { .. } => None,
-    })
+    judge(caps, &ledger.spent(), &day)
 }
 
 tokio::task_local! {

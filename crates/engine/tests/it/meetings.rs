@@ -9,10 +9,11 @@ use async_trait::async_trait;
 use rein_config::VerifyMode;
 use rein_engine::{Caps, DayCaps, PageReader, Verify};
 use rein_llm::{Catalog, ModelInfo, Models, ProviderConfig, Role, RoleChoice, Roles, Wire};
-use rein_protocol::transcript::Item;
+use rein_permission::{Action, LayerKind, Rule};
+use rein_protocol::transcript::{Item, Transcript};
 use rein_protocol::{
-    CallStatus, Delivery, Display, Effort, EntryBody, EventBody, Finish, Intent, Mode, Prompt, ServiceError,
-    SessionChange, SessionState, StopReason, Timestamp, ToolSpec, TurnId,
+    Answer, CallStatus, Delivery, Display, Effort, EntryBody, EventBody, Finish, Intent, Mode, Prompt, Said,
+    ServiceError, SessionChange, SessionState, StopReason, Timestamp, ToolSpec, TurnId,
 };
 use rein_store::{Deed, FactQuery, Facts};
 use rein_testkit::{ModelServer, Project, RecordedRequest, Script, Turn};
@@ -138,6 +139,91 @@ async fn a_process_that_dies_between_an_answer_and_what_was_said_at_once_goes_on
     stage.service.resume(&stage.session).await.unwrap();
     let transcript = again.finish().await;
     assert_eq!((transcript.answer().as_str(), transcript.queue.len()), ("heard", 0));
+}
+
+#[tokio::test]
+async fn a_call_that_was_not_begun_when_something_was_said_at_once_is_not_run_after_a_crash() {
+    let script = Script::new()
+        .turn(Turn::call("bash", json!({ "command": "touch made" })))
+        .turn(Turn::text("never sent"))
+        .turn(Turn::text("left alone"));
+    let stage = Stage::with(Project::new(), script, Setup::interactive()).await;
+    let mut run = stage.start("go").await;
+    run.ask().await;
+    stage.service.prompt(&stage.session, now("leave it")).await.unwrap();
+    run.finish().await;
+    let entries = stage.entries().await;
+    let queued = kinds(&entries).iter().position(|kind| *kind == "queued").unwrap();
+    let stage = stage.killed_after(&entries[..=queued]).await;
+    assert_eq!(crate::stage::statuses(&stage.transcript().await), [CallStatus::NotRun]);
+    let mut again = stage.watch(&run.turn).await;
+    stage.service.resume(&stage.session).await.unwrap();
+    assert_eq!(again.finish().await.answer(), "left alone");
+    assert!(!stage.project.exists("made"));
+    let request = stage.server.requests().pop().unwrap();
+    assert!(request.last_user_text().ends_with("leave it"), "{}", request.last_user_text());
+}
+
+/// Plans, writes once that is approved, and is done when it was told that it has written.
+fn plans_and_writes(request: &RecordedRequest) -> Turn {
+    let written =
+        |result: &str| ["Withheld", "effects unknown", "Not run"].iter().all(|other| !result.contains(other));
+    match request.contains("The user approved the plan") {
+        true if request.tool_results().iter().any(|(_, text)| written(text)) => Turn::text("done"),
+        true => write(),
+        false if request.tool_results().is_empty() => write(),
+        false => Turn::text("The plan."),
+    }
+}
+
+#[tokio::test]
+async fn killed_between_any_two_entries_a_plan_is_approved_carried_out_and_proved_once() {
+    let mut setup = verified("true");
+    (setup.presence, setup.mode) = (rein_engine::Presence::Person, Mode::Plan);
+    let allow = Rule::parse("bash:true", Action::Allow, "--allow").unwrap();
+    let setup = setup.rules(LayerKind::User, vec![allow]);
+    let mut stage = Stage::with(Project::new(), Script::reply_with(plans_and_writes), setup).await;
+    let mut run = stage.start("plan it").await;
+    approve_all(&stage, &mut run).await;
+    let turn = run.turn.clone();
+    let entries = stage.entries().await;
+    let first = kinds(&entries).iter().position(|kind| *kind == "user").unwrap();
+    let mut deaths = 0;
+    for last in first..entries.len() - 1 {
+        stage = stage.killed_after(&entries[..=last]).await;
+        let mut again = stage.watch(&turn).await;
+        if stage.service.resume(&stage.session).await.unwrap().is_some() {
+            deaths += 1;
+            approve_all(&stage, &mut again).await;
+        }
+        let (there, when) = (stage.entries().await, format!("killed after {:?}", kinds(&entries[..=last])));
+        let told = kinds(&there);
+        assert_eq!(told.iter().filter(|kind| **kind == "turn_ended").count(), 1, "{when}: {told:?}");
+        let transcript = Transcript::of(&there);
+        assert_eq!(transcript.stop, Some((StopReason::EndTurn, None)), "{when}: {told:?}");
+        assert_eq!((transcript.answer().as_str(), transcript.mode), ("done", Some(Mode::Write)), "{when}");
+        let approvals =
+            there.iter().filter(|entry| matches!(&entry.body, EntryBody::ModeChanged { mode: Mode::Write }));
+        assert_eq!(approvals.count(), 1, "{when}: {told:?}");
+        let open = there.iter().filter(|entry| is_check(&entry.body)).count();
+        assert!((1..=2).contains(&open), "{when}: {open} checks");
+    }
+    assert!(deaths > 15, "{deaths}");
+    for request in stage.server.requests() {
+        crate::review::is_valid_conversation(&request).unwrap();
+    }
+}
+
+/// Follows a turn to its end, and says yes to every plan.
+async fn approve_all(stage: &Stage, run: &mut Run) {
+    loop {
+        run.until(|transcript| transcript.stop.is_some() || !transcript.asks.is_empty()).await;
+        let Some(ask) = run.transcript.asks.first().cloned() else { return };
+        let said = Said { chosen: vec!["Approve (mode write)".to_owned()], text: None };
+        // One of a process that died waits for nobody.
+        let _ = stage.reply(&ask, Answer::Said { said }).await;
+        run.until(|transcript| transcript.asks.iter().all(|other| other.id != ask.id)).await;
+    }
 }
 
 #[tokio::test]
