@@ -95,7 +95,7 @@ async fn record_of(
     let order = Order { reason: CompactionReason::Manual, focus, usable, squeeze: Squeeze::All };
     match compaction(&summariser, &plan, &budget, &order).await {
         Summarised::Done(compaction) => Ok(EntryBody::Compacted { compaction }),
-        Summarised::Interrupted => {
+        Summarised::Interrupted(_) => {
             Err(ServiceError::Invalid { message: "the handover was interrupted".to_owned() })
         }
     }

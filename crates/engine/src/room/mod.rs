@@ -14,8 +14,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use rein_protocol::{
-    Compaction, CompactionReason, Cost, Entry, EntryBody, EventBody, ModelRef, SummarySource, Timestamp,
-    TurnId, Usage,
+    Compaction, CompactionReason, Entry, EntryBody, EventBody, ModelRef, SummarySource, Timestamp, TurnId,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -28,7 +27,7 @@ use crate::session::link::{Link, Look, Stopped, Wish};
 use crate::spending;
 use crate::turn::Workbench;
 pub(crate) use handover::hand_over;
-use summarise::{Summarised, Summariser, summarise};
+use summarise::{Spent, Summarised, Summariser, summarise};
 
 /// How often a conversation is compacted without an answer of the model between.
 const MOST_IN_A_ROW: u32 = 2;
@@ -228,7 +227,7 @@ impl Maker<'_> {
             Squeeze::Hard | Squeeze::All => &[Squeeze::Hard],
         };
         // What was paid for a summary that could not be used belongs to the next one.
-        let (mut usage, mut cost) = (None, Cost::ZERO);
+        let mut spent = Spent::NOTHING;
         for squeeze in attempts {
             let material = Material {
                 branch: &branch,
@@ -242,20 +241,21 @@ impl Maker<'_> {
             let plan = plan(&material).filter(|plan| plan.least_tokens() < order.usable.min(budget.used));
             let Some(plan) = plan else { continue };
             self.link.emit(EventBody::Compacting { reason: order.reason }).await?;
-            let Summarised::Done(mut compaction) = self.compaction(&plan, look, budget, &order).await else {
-                self.bench.ledger.add(usage, cost);
-                return Ok(Room::Interrupted);
+            let mut compaction = match self.compaction(&plan, look, budget, &order).await {
+                Summarised::Done(compaction) => compaction,
+                Summarised::Interrupted(more) => {
+                    spent.add(more.usage, more.cost);
+                    return Ok(self.wasted(spent, Room::Interrupted));
+                }
             };
-            usage = added(usage, compaction.usage);
-            cost += compaction.cost;
+            spent.add(compaction.usage, compaction.cost);
             if compaction.tokens_after >= order.usable.min(budget.used) {
                 continue;
             }
             if self.cancel.is_cancelled() {
-                self.bench.ledger.add(usage, cost);
-                return Ok(Room::Interrupted);
+                return Ok(self.wasted(spent, Room::Interrupted));
             }
-            (compaction.usage, compaction.cost) = (usage, cost);
+            (compaction.usage, compaction.cost) = (spent.usage, spent.cost);
             if let SummarySource::Digest { why } = &compaction.source {
                 let message = format!(
                     "no model summarised the conversation ({why}): the record was made from what happened"
@@ -267,8 +267,13 @@ impl Maker<'_> {
             self.bench.scene.instructions.forget();
             return Ok(Room::Enough);
         }
-        self.bench.ledger.add(usage, cost);
-        Ok(Room::Full(too_little(budget)))
+        Ok(self.wasted(spent, Room::Full(too_little(budget))))
+    }
+
+    /// What came of it, when what was spent is in no entry: it counts for the run.
+    fn wasted(&self, spent: Spent, room: Room) -> Room {
+        self.bench.ledger.add(spent.usage, spent.cost);
+        room
     }
 
     async fn compaction(
@@ -292,8 +297,9 @@ async fn compaction(
     budget: &Budget,
     order: &Order<'_>,
 ) -> Summarised<Box<Compaction>> {
-    let Summarised::Done(summary) = summarise(summariser, plan, budget, order).await else {
-        return Summarised::Interrupted;
+    let summary = match summarise(summariser, plan, budget, order).await {
+        Summarised::Done(summary) => summary,
+        Summarised::Interrupted(spent) => return Summarised::Interrupted(spent),
     };
     let mut compaction = Compaction {
         reason: order.reason,
@@ -308,16 +314,6 @@ async fn compaction(
     };
     compaction.tokens_after = plan.tokens_with(&compaction);
     Summarised::Done(Box::new(compaction))
-}
-
-fn added(one: Option<Usage>, other: Option<Usage>) -> Option<Usage> {
-    match (one, other) {
-        (Some(mut one), Some(other)) => {
-            one += other;
-            Some(one)
-        }
-        (one, other) => one.or(other),
-    }
 }
 
 /// Whether a larger model made room.
