@@ -1,6 +1,6 @@
-//! What a run has spent: the sum of what its entries say, and the time that its
-//! turns took. Entries are taken in where they become durable, so that nothing
-//! that is recorded is missed.
+//! What a run has spent: the sum of what its entries say and of what is in no
+//! entry, and the time that its turns took. Entries are taken in where they
+//! become durable, so that nothing that is recorded is missed.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
