@@ -100,7 +100,7 @@ async fn approve(turn: &Turn, survey: &Survey) -> Result<Option<Next>, Stopped> 
             (plan_mode::wanted(permit.said.as_ref()), Some(words))
         }
         Gate::Rejected { message: Some(words) } => (Wanted::Changed(words), None),
-        Gate::Withdrawn => return over(StopReason::Interrupted),
+        Gate::Withdrawn => return over(broken_off(turn)),
         Gate::Rejected { message: None } | Gate::Refused { .. } | Gate::Withheld | Gate::DoomLoop { .. } => {
             return over(StopReason::EndTurn);
         }
@@ -131,6 +131,15 @@ async fn approve(turn: &Turn, survey: &Survey) -> Result<Option<Next>, Stopped> 
             turn.link.record(bodies).await?;
             over(StopReason::EndTurn)
         }
+    }
+}
+
+/// How a turn ends in which something was broken off here: with an interrupt, or, for something that was said and
+/// could not wait, like any other that goes on with what was said.
+pub(crate) fn broken_off(turn: &Turn) -> StopReason {
+    match turn.cancel.is_cancelled() {
+        true => StopReason::Interrupted,
+        false => StopReason::EndTurn,
     }
 }
 

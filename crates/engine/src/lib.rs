@@ -14,8 +14,9 @@
 //! begins with; `small` asks small models by the way;
 //! `closing` is what lies between a model that is done and the end of its turn:
 //! `plan_mode` has a plan approved and `verify` the work proved;
-//! `inspect` shows pieces of it to checks; `spending` keeps to what may be spent; `hub` serves subscribers; `paths` follows links; `doom`, `recover`
-//! and `remember` are what they say.
+//! `spending` keeps to what may be spent; `hub` serves subscribers; `paths` follows links;
+//! `confinement` says what commands may reach, `scratch` where they may write, `pictures` what models are shown;
+//! `inspect` shows pieces to checks; `doom`, `recover`, `remember` and `options` are what they say.
 
 mod assembler;
 mod closing;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rein_protocol::message::AssistantPart;
 use rein_protocol::transcript::{Item, Transcript, TurnState};
 use rein_protocol::{
-    CallResult, CallStatus, Content, Cost, Display, Entry, EntryBody, Finish, StopReason, TurnId,
+    CallResult, CallStatus, Content, Cost, Delivery, Display, Entry, EntryBody, Finish, StopReason, TurnId,
 };
 
 const UNKNOWN: &str = "Interrupted, effects unknown: rein's process ended while this call was running. It may have \
@@ -30,14 +30,27 @@ pub(crate) fn on_opening(transcript: &Transcript, branch: &[Arc<Entry>], closing
     let Some(turn) = &transcript.turn else { return Vec::new() };
     let mut bodies = crate::closing::close_begun(branch);
     bodies.extend(close_begun(transcript, turn));
-    let end =
-        missing_end(branch).filter(|(stop, _)| *stop != StopReason::EndTurn || closing == Closing::Over);
-    if let Some((stop, message)) = end {
+    let end = missing_end(branch).filter(|(stop, _)| match stop {
+        // What was said for the turn and not heard yet is what it goes on with.
+        StopReason::EndTurn => closing == Closing::Over && !waits(transcript, turn, Delivery::joins_turn),
+        // For this the step was ended, and not the turn.
+        StopReason::Interrupted => !waits(transcript, turn, |delivery| delivery == Delivery::Now),
+        _ => true,
+    });
+    // What was said could not wait for these calls: they are not begun any more.
+    if end.is_some() || waits(transcript, turn, |delivery| delivery == Delivery::Now) {
         let unbegun = transcript.open_calls().filter(|(_, begun)| !begun);
         bodies.extend(unbegun.map(|(call, _)| closed(transcript, call, CallStatus::NotRun, NOT_RUN)));
+    }
+    if let Some((stop, message)) = end {
         bodies.push(EntryBody::TurnEnded { turn: turn.id.clone(), stop, message });
     }
     bodies
+}
+
+/// Whether a message waits for a turn that is to be delivered like this.
+fn waits(transcript: &Transcript, turn: &TurnState, like: impl Fn(Delivery) -> bool) -> bool {
+    transcript.queue.iter().any(|message| message.turn == turn.id && like(message.delivery))
 }
 
 /// How the turn would have ended, if its last step was over and nothing remained to be done: an

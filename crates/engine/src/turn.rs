@@ -163,6 +163,10 @@ impl Turn {
 
     /// Whether an answer that was cut can go on, because it was the full window that cut it and there is room now.
     async fn make_room_for_the_rest(&mut self) -> Result<bool, Stopped> {
+        // A summary costs money too.
+        if self.cashier().refusal().await?.is_some() {
+            return Ok(false);
+        }
         let maker = Maker { link: &self.link, bench: &self.bench, cancel: &self.cancel };
         Ok(maker.after_length(&self.id, &mut self.room).await? == Room::Enough)
     }

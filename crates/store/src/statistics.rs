@@ -152,6 +152,8 @@ struct Reading {
     steps: HashSet<(TurnId, u32)>,
     calls: HashSet<CallId>,
     compactions: HashSet<(i64, u64, u64)>,
+    /// Small calls, by when they were over and what they were for.
+    asides: HashSet<(i64, String)>,
 }
 
 impl Reading {
@@ -186,8 +188,9 @@ impl Reading {
                 Some(Deed::Compaction { model, usage: compaction.usage, cost: compaction.cost })
             }
             "titled" => {
-                let Titled { usage, cost } = understood(body)?;
-                (usage.is_some() || cost.is_some())
+                let Titled { title, usage, cost } = understood(body)?;
+                let spent = usage.is_some() || cost.is_some();
+                (spent && self.asides.insert((at.0, title)))
                     .then(|| Deed::Aside { usage, cost: cost.unwrap_or(Cost::Unknown) })
             }
             "part" => {
@@ -254,6 +257,7 @@ fn nothing() -> Cost {
 
 #[derive(Deserialize)]
 struct Titled {
+    title: String,
     #[serde(default)]
     usage: Option<Usage>,
     #[serde(default)]

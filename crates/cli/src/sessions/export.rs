@@ -1,5 +1,5 @@
 //! `rein sessions export`: a session as a file. The lines of `jsonl` are the
-//! entries as the store has them, so nothing is lost.
+//! entries of the active branch as the store has them, so nothing of it is lost.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

@@ -18,6 +18,8 @@ const LARGEST: u64 = 4 << 20;
 const KEPT: u32 = 4;
 /// What is longer is cut off.
 const LONGEST_LINE: usize = 16 << 10;
+/// What is longer is not even looked at. More than is written, so that no secret is cut in two where a line ends.
+const LONGEST_READ: usize = 64 << 10;
 
 /// The log of all reins of a user.
 pub(super) struct LogFile {
@@ -34,9 +36,11 @@ impl LogFile {
 
     /// Writes a line.
     pub(super) fn write(&self, line: &str) {
-        let line = one_line(line);
+        // Before anything in it is written otherwise: secrets are known by what stands before them.
+        let seen = line.get(..line.floor_char_boundary(line.len().min(LONGEST_READ))).unwrap_or_default();
+        let line = one_line(&mask::secrets(seen));
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.write_line(&mut open, &mask::secrets(&line)).is_err() {
+        if self.write_line(&mut open, &line).is_err() {
             *open = None;
         }
     }
@@ -125,6 +129,19 @@ mod tests {
         log.write("a\nb \u{1b}[2J token=sk-ant-REDACTED-0123456789abcdef0123456789abcdef");
         let text = fs::read_to_string(directory.path().join("new/rein.log")).unwrap();
         assert!(text.starts_with("a\\nb \\u{1b}[2J token=***") && text.lines().count() == 1, "{text}");
+    }
+
+    #[test]
+    fn a_secret_is_known_after_a_line_end_and_where_a_line_is_cut() {
+        let directory = tempfile::tempdir().unwrap();
+        let log = LogFile::new(directory.path());
+        let key = format!("sk-ant-{}", "0123456789abcdef".repeat(4));
+        log.write(&format!("said:\n{key}\tghp_{}\n", "a1".repeat(18)));
+        log.write(&format!("{} {key}", "x".repeat(LONGEST_LINE - 12)));
+        let text = fs::read_to_string(directory.path().join("rein.log")).unwrap();
+        assert!(text.starts_with("said:\\n***\\t***\\n\n"), "{text}");
+        assert!(!text.contains("sk-ant") && !text.contains("ghp_"), "{text}");
+        assert_eq!(text.lines().count(), 2);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use rein_protocol::message::AssistantPart;
-use rein_protocol::{CallId, CallStatus, Content, Entry, EntryBody, Finish, ToolCall};
+use rein_protocol::{CallId, CallResult, CallStatus, Content, Entry, EntryBody, Finish, ToolCall};
 
 use super::carry::shortened;
 use super::summary;
@@ -40,6 +40,11 @@ pub(crate) fn pieces(head: &[&Entry]) -> Vec<String> {
                 let failed = if result.status.is_error() { " failed" } else { "" };
                 let text = shortened(&text_of(&result.content), RESULT);
                 pieces.push(format!("[result of {tool}{failed}] {text}"));
+            }
+            EntryBody::PersonRan { command, result, .. } => {
+                let (command, text) =
+                    (shortened(command, ARGUMENTS), shortened(&text_of(&result.content), RESULT));
+                pieces.push(format!("[the user ran] $ {command}\n{text}"));
             }
             EntryBody::StepEnded { finish: Finish::Interrupted, .. } => {
                 pieces.push("[the user interrupted here]".to_owned());
@@ -89,7 +94,7 @@ pub(crate) fn digest(head: &[&Entry], previous: Option<&str>, most: usize) -> St
     sections.map(|(name, content)| format!("## {name}\n{content}")).collect::<Vec<String>>().join("\n")
 }
 
-/// One line a call, the newest last.
+/// One line a call or a command of the person, the newest last.
 fn done(head: &[&Entry]) -> Vec<String> {
     let mut calls: HashMap<&CallId, &ToolCall> = HashMap::new();
     let mut lines = Vec::new();
@@ -99,22 +104,14 @@ fn done(head: &[&Entry]) -> Vec<String> {
                 calls.insert(&call.id, call);
             }
             EntryBody::CallEnded { call, result } => {
-                let outcome = match result.status {
-                    CallStatus::Completed => "done",
-                    CallStatus::Failed => "failed",
-                    CallStatus::Refused | CallStatus::Rejected => "not allowed",
-                    CallStatus::Interrupted | CallStatus::Unknown => "interrupted, effects unknown",
-                    CallStatus::NotRun => "not run",
-                    CallStatus::Withheld => "withheld until the plan is approved",
-                };
                 let title = match (result.display.title.is_empty(), calls.get(call)) {
                     (true, Some(call)) => call.tool.as_str(),
                     _ => result.display.title.as_str(),
                 };
-                let summary = result.display.summary.as_deref().unwrap_or_default();
-                lines.push(
-                    format!("- {}: {outcome} {}", one_line(title), one_line(summary)).trim_end().to_owned(),
-                );
+                lines.push(line(&one_line(title), result));
+            }
+            EntryBody::PersonRan { command, result, .. } => {
+                lines.push(line(&format!("the user ran `{}`", one_line(command)), result));
             }
             _ => {}
         }
@@ -125,6 +122,19 @@ fn done(head: &[&Entry]) -> Vec<String> {
         lines.insert(0, format!("- {older} earlier calls"));
     }
     lines
+}
+
+fn line(what: &str, result: &CallResult) -> String {
+    let outcome = match result.status {
+        CallStatus::Completed => "done",
+        CallStatus::Failed => "failed",
+        CallStatus::Refused | CallStatus::Rejected => "not allowed",
+        CallStatus::Interrupted | CallStatus::Unknown => "interrupted, effects unknown",
+        CallStatus::NotRun => "not run",
+        CallStatus::Withheld => "withheld until the plan is approved",
+    };
+    let summary = one_line(result.display.summary.as_deref().unwrap_or_default());
+    format!("- {what}: {outcome} {summary}").trim_end().to_owned()
 }
 
 /// The newest lines that fit.

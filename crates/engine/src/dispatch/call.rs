@@ -17,11 +17,10 @@ use super::output::CallOutput;
 use super::{Desk, Ended};
 use crate::plan_mode;
 use crate::session::link::{Gate, GateRequest, Permit, Stopped};
+use crate::spending;
 
 /// How long a tool may take to come to an end once it was told to stop.
 const STOP_GRACE: Duration = Duration::from_secs(5);
-/// How often what a call printed is shown while it runs.
-pub(super) const LIVE_TICK: Duration = Duration::from_millis(33);
 
 const STOPPED_FOR_A_MESSAGE: &str = "[stopped because the user sent a message, which follows]";
 
@@ -267,18 +266,15 @@ async fn run_plan(
         ..desk.bench.scene.clone()
     };
     let outcome = {
-        let run = plan.run(&scene, &mut sink, &desk.cancel);
-        let overdue = stop_is_overdue(desk);
-        tokio::pin!(run, overdue);
-        let mut tick = tokio::time::interval(LIVE_TICK);
-        loop {
+        let run = spending::charged(&desk.bench.ledger, plan.run(&scene, &mut sink, &desk.cancel));
+        let stopped = async {
             tokio::select! {
                 biased;
-                outcome = &mut run => break Some(outcome),
-                () = &mut overdue => break None,
-                _ = tick.tick() => output.show(),
+                outcome = run => Some(outcome),
+                () = stop_is_overdue(desk) => None,
             }
-        }
+        };
+        output.shown_while(stopped).await
     };
     let outcome = outcome.unwrap_or_else(|| Outcome {
         status: CallStatus::Interrupted,
@@ -308,7 +304,7 @@ async fn stop_is_overdue(desk: &Desk) {
     tokio::time::sleep(STOP_GRACE).await;
 }
 
-pub(super) fn join_output(text: String, trailer: Option<String>) -> String {
+pub(crate) fn join_output(text: String, trailer: Option<String>) -> String {
     match trailer {
         None => text,
         Some(trailer) if text.is_empty() => trailer,

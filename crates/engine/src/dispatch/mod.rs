@@ -20,6 +20,7 @@ use tracing::Instrument;
 use crate::doom::DoomGuard;
 use crate::session::link::{Link, Stopped};
 use crate::turn::{CallsEnd, Turn, Workbench};
+pub(crate) use call::join_output;
 use call::{Ending, run_call};
 use order::Board;
 pub(crate) use output::{ArtifactShelf, CallOutput};

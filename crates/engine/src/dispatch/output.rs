@@ -5,6 +5,7 @@
 //! the faces, and a buffer of the artifact's writer.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use rein_protocol::{ArtifactId, CallId, EventBody, SessionId};
@@ -16,6 +17,8 @@ use crate::session::link::Link;
 
 /// How much unseen output is kept for the faces; of more, they get the end.
 const LIVE_TAIL: usize = 8 << 10;
+/// How often it is shown.
+const LIVE_TICK: Duration = Duration::from_millis(33);
 
 /// Where a session's artifacts are.
 #[derive(Clone)]
@@ -89,11 +92,24 @@ impl CallOutput {
     }
 
     /// Shows what has come since the last time, if the session has room for it.
-    pub(crate) fn show(&self) {
+    fn show(&self) {
         let Some(delta) = self.lock().live.take() else { return };
         let body = EventBody::CallOutput { call: self.call.clone(), delta };
         if let Err(EventBody::CallOutput { delta, .. }) = self.link.try_emit(body) {
             self.lock().live.put_back(&delta);
+        }
+    }
+
+    /// Does something that prints here, and shows what comes of it while it does.
+    pub(crate) async fn shown_while<T>(&self, work: impl Future<Output = T>) -> T {
+        tokio::pin!(work);
+        let mut tick = tokio::time::interval(LIVE_TICK);
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut work => return done,
+                _ = tick.tick() => self.show(),
+            }
         }
     }
 

@@ -12,7 +12,7 @@ use rein_protocol::{CallId, CallResult, CallStatus, Content, Display};
 use rein_tools::bash::person;
 use tokio_util::sync::CancellationToken;
 
-use super::call::{LIVE_TICK, join_output};
+use super::call::join_output;
 use super::output::CallOutput;
 use crate::session::link::Link;
 use crate::turn::Workbench;
@@ -47,18 +47,8 @@ impl PersonCommand {
         let began = Instant::now();
         let output = CallOutput::new(self.call.clone(), self.link.clone(), self.bench.artifacts.clone());
         let mut sink = output.clone();
-        let outcome = {
-            let run = person::run(&self.command, &self.bench.scene, &mut sink, &self.cancel);
-            tokio::pin!(run);
-            let mut tick = tokio::time::interval(LIVE_TICK);
-            loop {
-                tokio::select! {
-                    biased;
-                    outcome = &mut run => break outcome,
-                    _ = tick.tick() => output.show(),
-                }
-            }
-        };
+        let run = person::run(&self.command, &self.bench.scene, &mut sink, &self.cancel);
+        let outcome = output.shown_while(run).await;
         let kept = output.finish().await;
         CallResult {
             status: outcome.status,

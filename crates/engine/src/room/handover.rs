@@ -4,10 +4,11 @@
 //! carries by structure, and a summary, from a model or, where none answers, from
 //! the entries. The other session stays as it is.
 
+use rein_protocol::transcript::Transcript;
 use rein_protocol::{
-    CompactionReason, Cost, Entry, EntryBody, EntryId, Seq, ServiceError, SessionId, Timestamp, Titler,
+    CompactionReason, Entry, EntryBody, EntryId, Seq, ServiceError, SessionId, Timestamp, Titler,
 };
-use rein_store::{NewSession, SessionRecord};
+use rein_store::{NewSession, SessionCopy, SessionRecord};
 use tokio_util::sync::CancellationToken;
 
 use super::summarise::{Summarised, Summariser};
@@ -18,8 +19,9 @@ use crate::context::view::View;
 use crate::request;
 use crate::service::{Parts, store_error};
 use crate::session;
+use crate::spending::{self, Ledger};
 
-/// Makes a session of the record of another, and says which. Nothing is made before the record is.
+/// Makes a session of the record of another, and says which. It is there with its record or not at all.
 pub(crate) async fn hand_over(
     parts: &Parts,
     record: &SessionRecord,
@@ -33,8 +35,10 @@ pub(crate) async fn hand_over(
         title: record.title.clone(),
         by: Titler::Model,
         usage: None,
-        cost: Some(Cost::ZERO),
+        cost: None,
     });
+    let effort =
+        Transcript::of(entries).effort.map(|effort| EntryBody::EffortChanged { effort: Some(effort) });
     let new = NewSession {
         id: SessionId::new(),
         workspace: record.workspace.clone(),
@@ -43,10 +47,10 @@ pub(crate) async fn hand_over(
         at: Timestamp::now(),
     };
     let id = new.id.clone();
-    let store = &parts.options.store;
-    store.create_session(new).await.map_err(store_error)?;
-    let bodies = std::iter::once(compacted).chain(titled).collect();
-    store.append(&id, first_entries(&id, bodies)).await.map_err(store_error)?;
+    let bodies = std::iter::once(compacted).chain(titled).chain(effort).collect();
+    let entries = first_entries(&id, bodies);
+    let copy = SessionCopy { session: new, from: record.id.clone(), artifacts: Vec::new(), entries };
+    parts.options.store.create_copy(copy).await.map_err(store_error)?;
     Ok(id)
 }
 
@@ -74,16 +78,24 @@ async fn record_of(
         ruler: budget.ruler,
         squeeze: Squeeze::All,
     };
+    // A run begins with it, so that only what holds beyond one can be reached.
+    let ledger =
+        Ledger::begin(parts.options.settings.caps.clone(), parts.options.store.clone(), [].iter(), None);
+    if let Some(model) = model
+        && let Some(message) = spending::refusal(&ledger, &parts.models, model).await
+    {
+        return Err(ServiceError::Invalid { message });
+    }
     let Some(plan) = plan(&material) else {
         let message = "nothing was said in this session yet: there is nothing to hand over".to_owned();
         return Err(ServiceError::Invalid { message });
     };
     let who = parts.options.settings.compaction.model;
-    let summariser = Summariser::new(&parts.models, cancel, who, model);
+    let summariser = Summariser::new(&parts.models, cancel, who, model).within(ledger.caps());
     let order = Order { reason: CompactionReason::Manual, focus, usable, squeeze: Squeeze::All };
     match compaction(&summariser, &plan, &budget, &order).await {
         Summarised::Done(compaction) => Ok(EntryBody::Compacted { compaction }),
-        Summarised::Interrupted => {
+        Summarised::Interrupted(_) => {
             Err(ServiceError::Invalid { message: "the handover was interrupted".to_owned() })
         }
     }

@@ -24,9 +24,10 @@ use crate::context::prune::{self, PruneFigures};
 use crate::context::view::View;
 use crate::request;
 use crate::session::link::{Link, Look, Stopped, Wish};
+use crate::spending;
 use crate::turn::Workbench;
 pub(crate) use handover::hand_over;
-use summarise::{Summarised, Summariser, summarise};
+use summarise::{Spent, Summarised, Summariser, summarise};
 
 /// How often a conversation is compacted without an answer of the model between.
 const MOST_IN_A_ROW: u32 = 2;
@@ -225,6 +226,8 @@ impl Maker<'_> {
             Squeeze::Usual => &[Squeeze::Usual, Squeeze::Hard][..],
             Squeeze::Hard | Squeeze::All => &[Squeeze::Hard],
         };
+        // What was paid for a summary that could not be used belongs to the next one.
+        let mut spent = Spent::NOTHING;
         for squeeze in attempts {
             let material = Material {
                 branch: &branch,
@@ -238,15 +241,21 @@ impl Maker<'_> {
             let plan = plan(&material).filter(|plan| plan.least_tokens() < order.usable.min(budget.used));
             let Some(plan) = plan else { continue };
             self.link.emit(EventBody::Compacting { reason: order.reason }).await?;
-            let Summarised::Done(compaction) = self.compaction(&plan, look, budget, &order).await else {
-                return Ok(Room::Interrupted);
+            let mut compaction = match self.compaction(&plan, look, budget, &order).await {
+                Summarised::Done(compaction) => compaction,
+                Summarised::Interrupted(more) => {
+                    spent.add(more.usage, more.cost);
+                    return Ok(self.wasted(spent, Room::Interrupted));
+                }
             };
+            spent.add(compaction.usage, compaction.cost);
             if compaction.tokens_after >= order.usable.min(budget.used) {
                 continue;
             }
             if self.cancel.is_cancelled() {
-                return Ok(Room::Interrupted);
+                return Ok(self.wasted(spent, Room::Interrupted));
             }
+            (compaction.usage, compaction.cost) = (spent.usage, spent.cost);
             if let SummarySource::Digest { why } = &compaction.source {
                 let message = format!(
                     "no model summarised the conversation ({why}): the record was made from what happened"
@@ -258,7 +267,13 @@ impl Maker<'_> {
             self.bench.scene.instructions.forget();
             return Ok(Room::Enough);
         }
-        Ok(Room::Full(too_little(budget)))
+        Ok(self.wasted(spent, Room::Full(too_little(budget))))
+    }
+
+    /// What came of it, when what was spent is in no entry: it counts for the run.
+    fn wasted(&self, spent: Spent, room: Room) -> Room {
+        self.bench.ledger.add(spent.usage, spent.cost);
+        room
     }
 
     async fn compaction(
@@ -270,6 +285,7 @@ impl Maker<'_> {
     ) -> Summarised<Box<Compaction>> {
         let who = self.bench.settings.compaction.model;
         let summariser = Summariser::new(&self.bench.models, self.cancel, who, Some(&look.model));
+        let summariser = summariser.within(self.bench.ledger.caps());
         compaction(&summariser, plan, budget, order).await
     }
 }
@@ -281,8 +297,9 @@ async fn compaction(
     budget: &Budget,
     order: &Order<'_>,
 ) -> Summarised<Box<Compaction>> {
-    let Summarised::Done(summary) = summarise(summariser, plan, budget, order).await else {
-        return Summarised::Interrupted;
+    let summary = match summarise(summariser, plan, budget, order).await {
+        Summarised::Done(summary) => summary,
+        Summarised::Interrupted(spent) => return Summarised::Interrupted(spent),
     };
     let mut compaction = Compaction {
         reason: order.reason,
@@ -346,6 +363,9 @@ pub(crate) async fn compact_idle(
 ) {
     let work = async {
         let look = link.look(&turn).await?;
+        if let Some(why) = spending::refusal(&bench.ledger, &bench.models, &look.model).await {
+            return Ok(Room::Full(why));
+        }
         let maker = Maker { link: &link, bench: &bench, cancel: &cancel };
         maker.compact_as_wished(&look, &wish).await
     };

@@ -13,6 +13,7 @@ use crate::context::budget::{self, Budget};
 use crate::context::digest::{chunks, digest, pieces};
 use crate::context::plan::Plan;
 use crate::context::summary::{self, Flaw};
+use crate::spending::{self, Caps};
 
 /// How often a chunk is tried.
 const ATTEMPTS: u32 = 2;
@@ -32,13 +33,26 @@ pub(super) struct Summary {
 /// Whether it came to its end.
 pub(super) enum Summarised<T> {
     Done(T),
-    Interrupted,
+    /// With what was spent until then.
+    Interrupted(Spent),
 }
 
 /// What the requests for a summary used.
-struct Spent {
-    usage: Option<Usage>,
-    cost: Cost,
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Spent {
+    pub(super) usage: Option<Usage>,
+    pub(super) cost: Cost,
+}
+
+impl Spent {
+    pub(super) const NOTHING: Self = Self { usage: None, cost: Cost::ZERO };
+
+    pub(super) fn add(&mut self, usage: Option<Usage>, cost: Cost) {
+        if let Some(usage) = usage {
+            *self.usage.get_or_insert_default() += usage;
+        }
+        self.cost += cost;
+    }
 }
 
 /// One answer.
@@ -76,6 +90,12 @@ impl<'a> Summariser<'a> {
         asked.dedup();
         Self { models, cancel, asked }
     }
+
+    /// Without those that caps forbid to ask.
+    pub(super) fn within(mut self, caps: &Caps) -> Self {
+        self.asked.retain(|model| !spending::is_refused(caps, self.models, model));
+        self
+    }
 }
 
 pub(super) async fn summarise(
@@ -84,7 +104,7 @@ pub(super) async fn summarise(
     budget: &Budget,
     order: &Order<'_>,
 ) -> Summarised<Summary> {
-    let mut spent = Spent { usage: None, cost: Cost::ZERO };
+    let mut spent = Spent::NOTHING;
     let mut flaw = Flaw::Failed("there is no model".to_owned());
     for model in &summariser.asked {
         flaw = match by_one(summariser, plan, model, budget, order, &mut spent).await {
@@ -92,7 +112,7 @@ pub(super) async fn summarise(
                 let source = SummarySource::Model { model: model.clone() };
                 return Summarised::Done(Summary { text, source, usage: spent.usage, cost: spent.cost });
             }
-            Err(None) => return Summarised::Interrupted,
+            Err(None) => return Summarised::Interrupted(spent),
             Err(Some(flaw)) => flaw,
         };
         tracing::info!(%flaw, %model, "a model gave no summary");
@@ -220,15 +240,15 @@ async fn ask(
     };
     let ended = tokio::select! {
         biased;
-        () = summariser.cancel.cancelled() => return Err(NoAnswer::Interrupted),
-        ended = streamed => ended,
+        () = summariser.cancel.cancelled() => None,
+        ended = streamed => Some(ended),
     };
     if let Some(counted) = usage {
-        spent.cost += summariser.models.cost(model, &counted);
-        *spent.usage.get_or_insert_default() += counted;
+        spent.add(usage, summariser.models.cost(model, &counted));
     } else if !answer.text.is_empty() {
         spent.cost = Cost::Unknown;
     }
+    let Some(ended) = ended else { return Err(NoAnswer::Interrupted) };
     match ended {
         Ok(()) => Ok(answer),
         Err(_) if summariser.cancel.is_cancelled() => Err(NoAnswer::Interrupted),

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use rein_protocol::transcript::QueuedMessage;
-use rein_protocol::{Content, Delivery, EntryBody, EntryId, StopReason, TurnId};
+use rein_protocol::{Content, EntryBody, EntryId, StopReason, TurnId};
 
 /// The queue of a session.
 pub(super) struct Queue {
@@ -29,9 +29,9 @@ impl Queue {
         self.waiting.push_back(message);
     }
 
-    /// Whether a message waits that is to be delivered like this.
-    pub(super) fn holds_any(&self, delivery: Delivery) -> bool {
-        self.waiting.iter().any(|message| message.delivery == delivery)
+    /// Whether a message waits that a turn under way goes on with.
+    pub(super) fn steers(&self) -> bool {
+        self.waiting.iter().any(|message| message.delivery.joins_turn())
     }
 
     /// Whether a message still waits.

@@ -12,6 +12,8 @@ use rein_protocol::{Content, Message, ModelRef};
 use rein_tools::webfetch::Summarise;
 use tokio_util::sync::CancellationToken;
 
+use crate::spending;
+
 const SYSTEM: &str = include_str!("../prompts/page.md");
 const PATIENCE: Duration = Duration::from_secs(60);
 const MOST_TOKENS: u64 = 4_000;
@@ -48,9 +50,19 @@ impl Summarise for PageReader {
             max_output: Some(MOST_TOKENS),
             ..ModelRequest::default()
         };
+        let payer = spending::payer();
+        let small = self.models.role(Role::Small, &self.current).model;
+        if let Some(payer) = &payer
+            && spending::refusal(payer, &self.models, &small).await.is_some()
+        {
+            return Err("what may be spent does not permit it".to_owned());
+        }
         // Dropping this future ends the call.
         let cancel = CancellationToken::new();
         let answer = self.models.small(Role::Small, &self.current, &request, self.patience, &cancel).await;
+        if let (Some(payer), Some(answer)) = (payer, &answer) {
+            payer.add(answer.usage, answer.cost);
+        }
         answer
             .map(|answer| answer.text)
             .ok_or_else(|| "the small model gave no whole answer in time".to_owned())

@@ -1,6 +1,6 @@
-//! What a run has spent: the sum of what its entries say, and the time that its
-//! turns took. Entries are taken in where they become durable, so that nothing
-//! that is recorded is missed.
+//! What a run has spent: the sum of what its entries say and of what is in no
+//! entry, and the time that its turns took. Entries are taken in where they
+//! become durable, so that nothing that is recorded is missed.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -71,6 +71,8 @@ impl Ledger {
     pub(crate) fn note(&self, body: &EntryBody) {
         match body {
             EntryBody::StepStarted { model, .. } => self.books().asked = Some(model.clone()),
+            // Without caps nobody would ever ask.
+            EntryBody::StepEnded { usage: None, cost: Cost::Unknown, .. } if self.caps.is_empty() => {}
             EntryBody::StepEnded { usage: None, cost: Cost::Unknown, .. } => {
                 let mut books = self.books();
                 let model = books.asked.clone();
@@ -78,6 +80,7 @@ impl Ledger {
             }
             EntryBody::StepEnded { usage, cost, .. } => self.add(*usage, *cost),
             EntryBody::Compacted { compaction } => self.add(compaction.usage, compaction.cost),
+            EntryBody::Titled { usage, cost: Some(cost), .. } => self.add(*usage, *cost),
             _ => {}
         }
     }

@@ -12,7 +12,7 @@ mod ledger;
 use std::sync::Arc;
 
 use rein_config::UnknownCost;
-use rein_llm::Spending;
+use rein_llm::{Models, Spending};
 use rein_protocol::{Cost, EventBody, ModelRef, Timestamp, TurnId, Usage};
 use rein_store::{Deed, Fact, FactQuery, Facts, Store, StoreError};
 
@@ -40,30 +40,20 @@ impl Cashier<'_> {
             return Ok(None);
         }
         let survey = self.link.survey(self.turn).await?;
-        if caps.counts_money() && self.bench.models.pricing(&survey.model).is_none() {
-            match caps.unknown_cost {
-                UnknownCost::Refuse => return Ok(Some(unpriced(&survey.model))),
-                UnknownCost::Accept if ledger.first_time(&survey.model.to_string()) => {
-                    self.tell(uncounted(&survey.model)).await?;
-                }
-                UnknownCost::Accept => {}
-            }
+        let models = &self.bench.models;
+        let uncounts = caps.counts_money() && caps.unknown_cost == UnknownCost::Accept;
+        if uncounts && models.pricing(&survey.model).is_none() && ledger.first_time(&survey.model.to_string())
+        {
+            self.tell(uncounted(&survey.model)).await?;
         }
         let unsaid = ledger.take_unsaid();
         if !unsaid.is_empty() {
             // What is sent only grows: the next request is no smaller than the one that nobody counted.
             let sent = room::measure(self.bench, &survey.history, &survey.model).used;
             let usage = Usage { input: sent, ..Usage::default() };
-            unsaid.iter().for_each(|model| ledger.estimate(usage, self.bench.models.cost(model, &usage)));
+            unsaid.iter().for_each(|model| ledger.estimate(usage, models.cost(model, &usage)));
         }
-        let day = match caps.day.is_empty() {
-            true => Spent::default(),
-            false => match today(ledger.store()).await {
-                Ok(spent) => spent,
-                Err(error) => return Ok(Some(unreadable(&error))),
-            },
-        };
-        for finding in judge(caps, &ledger.spent(), &day) {
+        for finding in findings(ledger, models, &survey.model).await {
             match finding {
                 Finding::Over(message) => return Ok(Some(message)),
                 Finding::Nearly { cap, message } if ledger.first_time(cap) => self.tell(message).await?,
@@ -76,6 +66,53 @@ impl Cashier<'_> {
     async fn tell(&self, message: String) -> Result<(), Stopped> {
         self.link.emit(EventBody::Notice { message }).await
     }
+}
+
+/// Why a model may not be asked outside of a turn, in words for the person, if it may not.
+pub(crate) async fn refusal(ledger: &Ledger, models: &Models, model: &ModelRef) -> Option<String> {
+    if ledger.caps().is_empty() {
+        return None;
+    }
+    findings(ledger, models, model).await.into_iter().find_map(|finding| match finding {
+        Finding::Over(message) => Some(message),
+        Finding::Nearly { .. } => None,
+    })
+}
+
+/// Whether a model is not asked at all, because a cap on cost could not be kept with it.
+pub(crate) fn is_refused(caps: &Caps, models: &Models, model: &ModelRef) -> bool {
+    caps.counts_money() && caps.unknown_cost == UnknownCost::Refuse && models.pricing(model).is_none()
+}
+
+/// What is to be said before a model is asked.
+async fn findings(ledger: &Ledger, models: &Models, model: &ModelRef) -> Vec<Finding> {
+    let caps = ledger.caps();
+    if is_refused(caps, models, model) {
+        return vec![Finding::Over(unpriced(model))];
+    }
+    let day = match caps.day.is_empty() {
+        true => Spent::default(),
+        false => match today(ledger.store()).await {
+            Ok(spent) => spent,
+            Err(error) => return vec![Finding::Over(unreadable(&error))],
+        },
+    };
+    judge(caps, &ledger.spent(), &day)
+}
+
+tokio::task_local! {
+    /// Who pays for small calls that a tool makes.
+    static PAYER: Arc<Ledger>;
+}
+
+/// Has what tools ask of small models counted here.
+pub(crate) async fn charged<T>(ledger: &Arc<Ledger>, work: impl Future<Output = T>) -> T {
+    PAYER.scope(Arc::clone(ledger), work).await
+}
+
+/// Who pays for what is under way, if it is the work of a call.
+pub(crate) fn payer() -> Option<Arc<Ledger>> {
+    PAYER.try_with(Arc::clone).ok()
 }
 
 /// What all sessions spent since this machine's midnight.

@@ -17,7 +17,7 @@ use rein_permission::{Action, Policy};
 use rein_protocol::message::AssistantPart;
 use rein_protocol::{CallStatus, Delivery, Effect, Entry, EntryBody, EventBody, Intent, Mode, StopReason};
 
-use crate::closing::said;
+use crate::closing::{broken_off, said};
 use crate::paths::FileSystemPaths;
 use crate::session::link::{Stopped, Survey};
 use crate::turn::{Next, Turn};
@@ -80,7 +80,7 @@ pub(crate) async fn at_the_end(turn: &Turn, survey: &Survey) -> Result<Option<Ne
     let (ended, outcome) = check;
     let mut bodies = Vec::from_iter(ended);
     let (notice, next) = match outcome {
-        Check::Interrupted => (None, Next::End(StopReason::Interrupted, None)),
+        Check::Interrupted => (None, Next::End(broken_off(turn), None)),
         Check::Passed => {
             (Some(format!("the check `{}` passed", verify.command)), Next::End(StopReason::EndTurn, None))
         }

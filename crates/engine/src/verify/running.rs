@@ -2,20 +2,18 @@
 //! command of the model, but in a shell of its own and never in the background.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rein_protocol::{CallId, CallResult, CallStatus, Content, EntryBody, Intent};
 use rein_tools::{JobSettings, Jobs, Registry, Scene, SharedShellState};
 use serde_json::json;
 
 use super::{TITLE, Verify};
-use crate::dispatch::CallOutput;
+use crate::dispatch::{CallOutput, join_output};
 use crate::session::link::{Gate, GateRequest, Stopped};
 use crate::turn::Turn;
 
 const SHELL: &str = "bash";
-/// How often what it printed is shown while it runs.
-const LIVE_TICK: Duration = Duration::from_millis(33);
 
 /// What came of it.
 pub(super) enum Check {
@@ -73,25 +71,11 @@ pub(super) async fn run(turn: &Turn, verify: &Verify) -> Result<(Option<EntryBod
     let began = Instant::now();
     let output = CallOutput::new(call.clone(), turn.link.clone(), turn.bench.artifacts.clone());
     let mut sink = output.clone();
-    let outcome = {
-        let running = plan.run(&scene, &mut sink, &turn.cancel);
-        tokio::pin!(running);
-        let mut tick = tokio::time::interval(LIVE_TICK);
-        loop {
-            tokio::select! {
-                biased;
-                outcome = &mut running => break outcome,
-                _ = tick.tick() => output.show(),
-            }
-        }
-    };
+    let outcome = output.shown_while(plan.run(&scene, &mut sink, &turn.nudge)).await;
     scene.jobs.end_all().await;
     let kept = output.finish().await;
     let how = outcome.display.summary.clone().unwrap_or_else(|| "no exit code".to_owned());
-    let text = match outcome.trailer {
-        Some(trailer) => format!("{}\n{trailer}", kept.text.trim_end()),
-        None => kept.text,
-    };
+    let text = join_output(kept.text, outcome.trailer);
     let result = CallResult {
         status: outcome.status,
         content: vec![Content::text(text.clone())],

@@ -10,6 +10,7 @@ mod gate;
 mod handoff;
 mod interrupt;
 mod long;
+mod meetings;
 mod now;
 mod outputs;
 mod person;

@@ -42,7 +42,7 @@ fn results(entries: &[Entry]) -> Vec<Vec<CallStatus>> {
 }
 
 /// Every call in a request is followed by exactly one result, before anything else is said.
-fn is_valid_conversation(request: &RecordedRequest) -> Result<(), String> {
+pub fn is_valid_conversation(request: &RecordedRequest) -> Result<(), String> {
     let mut open: HashSet<&str> = HashSet::new();
     for said in &request.said {
         match said {

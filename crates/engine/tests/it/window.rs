@@ -163,6 +163,19 @@ async fn the_small_model_summarises_where_settings_say_so() {
 }
 
 #[tokio::test]
+async fn a_small_model_of_unknown_cost_summarises_nothing_under_a_cap_on_cost() {
+    let mut setup = with_small();
+    setup.settings.caps.micro_usd = Some(1_000_000_000);
+    let prices = serde_json::from_value(json!({"input": 1.0, "output": 1.0})).unwrap();
+    setup.models[0].prices = Some(prices);
+    let stage = Stage::with(Project::new(), working(), setup).await;
+    let transcript = stage.run(TASK).await;
+    assert_eq!(statuses(&transcript), [CallStatus::Completed; STEPS]);
+    assert!(!compactions(&stage.entries().await).is_empty());
+    assert!(stage.server.requests().iter().all(|request| request.model() == "model"));
+}
+
+#[tokio::test]
 async fn the_working_model_summarises_where_the_small_one_cannot() {
     let script = Script::reply_with(|request| match (is_for_a_summary(request), request.model()) {
         (true, "tiny") => Turn::text("I would rather not."),

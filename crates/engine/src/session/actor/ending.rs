@@ -1,7 +1,7 @@
 //! What the actor does at the end of a turn besides ending it: what there is to
 //! look at, and who had it ended.
 
-use rein_protocol::{Delivery, EntryBody, Mode, StopReason, TurnId};
+use rein_protocol::{EntryBody, Mode, StopReason, TurnId};
 
 use super::{Activity, Actor};
 use crate::session::link::{Stopped, Survey};
@@ -19,7 +19,7 @@ impl Actor {
             mode: self.gatekeeper.mode(),
             modes: Mode::ALL.into_iter().filter(permitted).collect(),
             presence: self.parts.options.presence,
-            steered: self.queue.holds_any(Delivery::Steer),
+            steered: self.queue.steers(),
         })
     }
 

@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use rein_llm::Role;
 use rein_permission::Presence;
 use rein_protocol::{CompactionReason, EntryBody, Titler};
 use tokio::task::JoinSet;
@@ -12,6 +13,7 @@ use tokio::time::Instant;
 use super::{Activity, Actor};
 use crate::session::link::Wish;
 use crate::small::{self, Name};
+use crate::spending;
 
 /// What is under way by the way. Dropping it ends it.
 #[derive(Default)]
@@ -69,7 +71,12 @@ impl Actor {
         };
         let Some(request) = small::name_request(entries.iter().map(AsRef::as_ref)) else { return };
         let (models, link) = (std::sync::Arc::clone(&self.parts.models), self.link.clone());
+        let ledger = std::sync::Arc::clone(&self.bench.ledger);
         self.errands.tasks.spawn(async move {
+            let asked = models.role(Role::Title, &model).model;
+            if spending::refusal(&ledger, &models, &asked).await.is_some() {
+                return;
+            }
             if let Some(name) = small::name(&models, &model, &request).await {
                 link.named(name).await;
             }
