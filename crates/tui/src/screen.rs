@@ -191,6 +191,16 @@ impl Screen {
         out
     }
 
+    /// The bytes for an empty screen. What was committed moves into the scrollback: erasing would take it.
+    pub fn clear(&mut self) -> String {
+        let mut out = self.leave();
+        let below = usize::from(self.size.rows.saturating_sub(1));
+        out.extend(std::iter::repeat_n('\n', below));
+        out.push_str("\u{1b}[H\u{1b}[2J");
+        self.forget();
+        out
+    }
+
     /// Forgets what is on the terminal: somebody else wrote to it, and the cursor is in an empty row.
     pub fn forget(&mut self) {
         self.rows.clear();

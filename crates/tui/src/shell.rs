@@ -285,8 +285,7 @@ impl Shell {
         match effect {
             Effect::Quit => self.ended = Some(Ended::Quit),
             Effect::Redraw => {
-                let bytes = format!("{}\u{1b}[2J\u{1b}[H", self.screen.leave());
-                self.screen.forget();
+                let bytes = self.screen.clear();
                 self.terminal.write(bytes);
             }
             Effect::Suspend => self.suspend().await?,

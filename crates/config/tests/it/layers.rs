@@ -78,6 +78,7 @@ fn nothing_set_is_the_defaults() {
     theme = "terminal"  # default
     vim = false  # default
     status_line = ["mode", "model", "effort", "directory", "branch", "context", "cost", "cache", "jobs", "queue", "help"]  # default
+    thoughts = "line"  # default
     # model is not set
     # verify.command is not set
     # shell is not set
@@ -207,6 +208,7 @@ fn every_single_value_without_a_made_up_name_has_a_variable() {
     theme = "dark"  # $REIN_THEME
     vim = true  # $REIN_VIM
     status_line = ["mode", "model", "effort", "directory", "branch", "context", "cost", "cache", "jobs", "queue", "help"]  # default
+    thoughts = "line"  # default
     "#);
 }
 

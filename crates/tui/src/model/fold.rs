@@ -181,11 +181,11 @@ impl Model {
                 text: text_of(content),
                 delivery: *delivery,
             }),
-            EntryBody::User { content, queued, .. } => {
+            EntryBody::User { content, queued, author, .. } => {
                 self.queue.retain(|message| Some(&message.entry) != queued.as_ref());
                 self.finish_all();
                 self.show_changes();
-                let lines = view::note::user(&text_of(content), self.size.columns);
+                let lines = view::note::message(*author, &text_of(content), self.size.columns);
                 self.commit(Kind::User, lines);
                 effects.extend(self.pictures_of(content));
                 self.spoken = true;

@@ -1,8 +1,8 @@
 //! The lists: what stands in them, and in which order.
 
 use rein_protocol::{
-    Effort, Entry, EntryBody, EntryId, GivenGrant, JobInfo, Mode, ModelRef, Scope, SessionInfo, Snapshot,
-    Timestamp, TreeKind, TreeNode,
+    Author, Effort, Entry, EntryBody, EntryId, GivenGrant, JobInfo, Mode, ModelRef, Scope, SessionInfo,
+    Snapshot, Timestamp, TreeKind, TreeNode,
 };
 
 use super::overlay::{Choice, Extra, List, Overlay};
@@ -97,7 +97,7 @@ impl Overlay {
     /// What the person said, the last first.
     pub(crate) fn messages(snapshot: &Snapshot) -> Option<Self> {
         let said = |entry: &Entry| {
-            let EntryBody::User { content, .. } = &entry.body else { return None };
+            let EntryBody::User { content, author: Author::Person, .. } = &entry.body else { return None };
             let choice = Choice::Words { entry: entry.id.clone() };
             Some(Item::new(one_line(&text_of(content), 300), "", choice))
         };

@@ -21,10 +21,10 @@ pub(super) fn lines(model: &Model, dialog: &Dialog, room: usize) -> Shown {
     let columns = usize::from(model.size.columns);
     let (mut foot, cursor) = foot(dialog, columns);
     let mut head = vec![title(model, dialog, columns)];
-    if room > 6 {
-        head.extend(reasons(&dialog.ask.items, columns).into_iter().take(REASONS));
-    } else {
-        head.extend(reasons(&dialog.ask.items, columns).into_iter().take(1));
+    // A question is its own reason.
+    if dialog.ask.question.is_none() {
+        let most = if room > 6 { REASONS } else { 1 };
+        head.extend(reasons(&dialog.ask.items, columns).into_iter().take(most));
     }
     let overfull = (head.len() + foot.len()).saturating_sub(room.saturating_sub(1).max(2));
     head.truncate(head.len().saturating_sub(overfull).max(1));

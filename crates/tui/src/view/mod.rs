@@ -116,11 +116,12 @@ fn unfinished(model: &Model, live: &Live) -> Vec<Line> {
             lines.extend(words.stream.live(columns));
             lines
         }
+        Live::Thought(_) if model.thoughts == Thoughts::Hidden => Vec::new(),
         Live::Thought(thought) => {
             let text = crate::neutral::neutral(&thought.text, crate::neutral::Sequences::Dropped);
             let style = Style { dim: true, italic: true, ..Style::default() };
             let limit = match model.thoughts {
-                Thoughts::Gist => THOUGHT_LINES,
+                Thoughts::Gist | Thoughts::Hidden => THOUGHT_LINES,
                 Thoughts::Whole => usize::from(model.size.rows),
             };
             let wrapped: Vec<Line> = text
