@@ -55,6 +55,29 @@ impl Reflow {
     }
 }
 
+/// Where an overlay is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Cover {
+    /// On the alternate screen.
+    #[default]
+    Alternate,
+    /// On the terminal's only screen: what is on it moves into the scrollback first.
+    Same,
+}
+
+impl Cover {
+    /// As the environment has it: GNU screen has no alternate screen unless its settings say so. Whether it or a
+    /// tmux is the inner one is told by `TERM`.
+    pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let terminal = variable("TERM").unwrap_or_default();
+        let inside_screen = variable("STY").is_some_and(|value| !value.is_empty());
+        match terminal.starts_with("screen.") || (inside_screen && !terminal.starts_with("tmux")) {
+            true => Self::Same,
+            false => Self::Alternate,
+        }
+    }
+}
+
 /// What should be on the terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Frame {
@@ -73,6 +96,7 @@ pub struct Screen {
     palette: Palette,
     theme: Theme,
     reflow: Reflow,
+    cover: Cover,
     /// The live region as it was painted.
     rows: Vec<Row>,
     /// Where the cursor is in it.
@@ -107,6 +131,7 @@ impl Screen {
             palette,
             theme: Theme::default(),
             reflow,
+            cover: Cover::default(),
             rows: Vec::new(),
             row: 0,
             cursor: None,
@@ -114,6 +139,13 @@ impl Screen {
             overlay_cursor: None,
             stale: false,
         }
+    }
+
+    /// With overlays where the terminal can have them.
+    #[must_use]
+    pub fn with_cover(mut self, cover: Cover) -> Self {
+        self.cover = cover;
+        self
     }
 
     /// From now on everything is painted in this theme; what is committed stays as it is.
@@ -133,7 +165,10 @@ impl Screen {
         match (&frame.overlay, self.overlay.is_some()) {
             (Some(lines), shown) => {
                 if !shown {
-                    out.push_str(ENTER_OVERLAY);
+                    match self.cover {
+                        Cover::Alternate => out.push_str(ENTER_OVERLAY),
+                        Cover::Same => out.push_str(&self.clear()),
+                    }
                     self.overlay = Some(Vec::new());
                     self.overlay_cursor = Some((0, 0));
                 }
@@ -141,7 +176,7 @@ impl Screen {
             }
             (None, shown) => {
                 if shown {
-                    out.push_str(LEAVE_OVERLAY);
+                    out.push_str(self.uncovering());
                     out.push_str(if self.cursor.is_some() { SHOW } else { HIDE });
                     self.overlay = None;
                     if std::mem::take(&mut self.stale) {
@@ -183,12 +218,19 @@ impl Screen {
     pub fn leave(&mut self) -> String {
         let mut out = String::new();
         if self.overlay.take().is_some() {
-            out.push_str(LEAVE_OVERLAY);
+            out.push_str(self.uncovering());
         }
         self.take_away(&mut out);
         out.push_str(SHOW);
         self.cursor = None;
         out
+    }
+
+    fn uncovering(&self) -> &'static str {
+        match self.cover {
+            Cover::Alternate => LEAVE_OVERLAY,
+            Cover::Same => "\u{1b}[2J\u{1b}[H",
+        }
     }
 
     /// The bytes for an empty screen. What was committed moves into the scrollback: erasing would take it.

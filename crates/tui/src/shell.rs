@@ -97,7 +97,7 @@ impl Shell {
     fn start(service: Arc<dyn Service>, options: TuiOptions) -> Result<Self, TuiError> {
         let TuiOptions { open, prompt, state_directory, models, palette, reflow, .. } = options;
         let TuiOptions { editing, bindings, status, theme: (name, theme), host, .. } = options;
-        let TuiOptions { thoughts, graphics, hands, .. } = options;
+        let TuiOptions { thoughts, graphics, hands, cover, .. } = options;
         let workspace = open.workspace.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
         let keep = Keep::new(state_directory.as_deref(), &workspace);
         let (history, draft) = keep.load();
@@ -131,7 +131,7 @@ impl Shell {
         }
         Ok(Self {
             model,
-            screen: Screen::new(size, palette, reflow),
+            screen: Screen::new(size, palette, reflow).with_cover(cover),
             terminal,
             keys: Some(KeyStream::new()),
             hands,

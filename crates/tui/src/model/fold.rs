@@ -254,7 +254,7 @@ impl Model {
             EntryBody::Titled { title, by: Titler::Model, .. } => self.title.clone_from(title),
             EntryBody::EffortChanged { effort } => self.effort = *effort,
             EntryBody::Compacted { compaction } => {
-                self.compacting = None;
+                (self.compacting, self.remark) = (None, None);
                 self.context = compaction.tokens_after;
                 self.finish_all();
                 let lines = view::note::divider(&view::note::compacted(compaction), self.size.columns);

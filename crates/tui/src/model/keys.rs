@@ -7,7 +7,6 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use rein_protocol::{Delivery, SessionInfo, Timestamp};
 
-use super::command;
 use super::dialog;
 use super::overlay::Overlay;
 use super::request::{Purpose, Request};
@@ -237,7 +236,7 @@ impl Model {
             SubmissionKind::Prompt => text,
             SubmissionKind::Command => {
                 let mut effects = vec![Effect::Remember(format!("/{text}"))];
-                effects.extend(self.command(command::parse(&text)));
+                effects.extend(self.command(&text));
                 return effects;
             }
             SubmissionKind::Shell => return self.run_command(text),
@@ -256,7 +255,7 @@ impl Model {
     pub(super) fn list_sessions(&mut self, sessions: &[SessionInfo], at: Timestamp) {
         match sessions.is_empty() {
             true => self.remark("there are no sessions of this directory"),
-            false => self.overlay = Some(Overlay::sessions(sessions, at)),
+            false => self.overlay = Some(Overlay::sessions(sessions, at, self.session.as_ref())),
         }
     }
 }

@@ -82,6 +82,13 @@ fn above(model: &Model) -> Vec<Line> {
             lines.extend(unfinished(model, live));
         }
     }
+    let rows = usize::from(model.size.rows);
+    if rows > 12 {
+        // On a terminal that becomes narrower every full row becomes two. What then leaves the screen at the
+        // top can no longer be taken away.
+        let most = rows / 2 - 2;
+        lines.drain(..lines.len().saturating_sub(most));
+    }
     if let Some(todo) = model.todo.as_ref().filter(|_| model.turn.is_some()) {
         lines.push(Line::styled("to do", Style::dimmed()));
         lines.extend(card::todo(&todo.items, TODO_LINES, columns));

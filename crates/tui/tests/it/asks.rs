@@ -171,7 +171,12 @@ async fn a_plan_is_shown_whole_before_it_is_approved() {
         session: rein_protocol::SessionId::new(),
         turn: rein_protocol::TurnId::new(),
         call: call.id().clone(),
-        items: Vec::new(),
+        // Not shown: what it would say is the question.
+        items: vec![rein_protocol::AskItem {
+            permission: "question".into(),
+            pattern: "Go ahead with this plan?".into(),
+            reason: "the model asks you".into(),
+        }],
         always: Vec::new(),
         display: Display::titled("plan").with_block(Block::Text { text: plan.into() }),
         question: Some(Question {
