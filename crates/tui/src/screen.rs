@@ -176,7 +176,7 @@ impl Screen {
             }
             (None, shown) => {
                 if shown {
-                    out.push_str(self.uncovering());
+                    out.push_str(&self.uncovering());
                     out.push_str(if self.cursor.is_some() { SHOW } else { HIDE });
                     self.overlay = None;
                     if std::mem::take(&mut self.stale) {
@@ -199,8 +199,10 @@ impl Screen {
             overlay.clear();
             self.row = above;
             self.stale = true;
-            out.push_str("\u{1b}[2J");
-            return out;
+            return match self.cover {
+                Cover::Alternate => "\u{1b}[2J".to_owned(),
+                Cover::Same => self.erasing(),
+            };
         }
         self.row = above;
         self.take_away(&mut out);
@@ -218,7 +220,7 @@ impl Screen {
     pub fn leave(&mut self) -> String {
         let mut out = String::new();
         if self.overlay.take().is_some() {
-            out.push_str(self.uncovering());
+            out.push_str(&self.uncovering());
         }
         self.take_away(&mut out);
         out.push_str(SHOW);
@@ -226,11 +228,21 @@ impl Screen {
         out
     }
 
-    fn uncovering(&self) -> &'static str {
+    fn uncovering(&self) -> String {
         match self.cover {
-            Cover::Alternate => LEAVE_OVERLAY,
-            Cover::Same => "\u{1b}[2J\u{1b}[H",
+            Cover::Alternate => LEAVE_OVERLAY.to_owned(),
+            Cover::Same => self.erasing(),
         }
+    }
+
+    /// The bytes that erase every row. At once would be shorter, but screen keeps what is erased so.
+    fn erasing(&self) -> String {
+        let mut out = String::new();
+        for row in 1..=self.size.rows {
+            let _ = write!(out, "\u{1b}[{row};1H\u{1b}[2K");
+        }
+        out.push_str("\u{1b}[H");
+        out
     }
 
     /// The bytes for an empty screen. What was committed moves into the scrollback: erasing would take it.
@@ -238,7 +250,7 @@ impl Screen {
         let mut out = self.leave();
         let below = usize::from(self.size.rows.saturating_sub(1));
         out.extend(std::iter::repeat_n('\n', below));
-        out.push_str("\u{1b}[H\u{1b}[2J");
+        out.push_str("\u{1b}[H");
         self.forget();
         out
     }

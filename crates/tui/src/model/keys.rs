@@ -140,7 +140,14 @@ impl Model {
             return dialog.drops_early_keys().then(Vec::new);
         }
         match dialog.key(key) {
-            dialog::Outcome::Stays => Some(Vec::new()),
+            dialog::Outcome::Stays => {
+                // Beyond the end, the way back would begin with keys that do nothing.
+                let limit = view::ask_scroll_limit(self);
+                if let Some(dialog) = self.dialogs.front_mut() {
+                    dialog.scroll = dialog.scroll.min(limit);
+                }
+                Some(Vec::new())
+            }
             dialog::Outcome::Interrupt => Some(self.interrupt()),
             dialog::Outcome::Answered(reply) => {
                 self.dialogs.pop_front();

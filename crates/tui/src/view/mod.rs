@@ -43,11 +43,8 @@ pub fn frame(model: &Model) -> Frame {
         return cover::frame(model, overlay);
     }
     let columns = model.size.columns;
-    let rows = usize::from(model.size.rows);
-    // One row of history stays in sight where there is room for it.
-    let height = if rows > 6 { rows - 1 } else { rows };
     let status = status::line(model);
-    let room = height.saturating_sub(1).max(1);
+    let room = room(model);
     let (foot, cursor) = match model.dialogs.front() {
         Some(dialog) => ask::lines(model, dialog, room),
         None => match &model.noting {
@@ -68,6 +65,19 @@ pub fn frame(model: &Model) -> Frame {
         }
     }
     Frame { live, cursor: cursor.map(|(column, row)| (column, row + offset)), overlay: None }
+}
+
+/// Rows of the live region beside the status.
+fn room(model: &Model) -> usize {
+    let rows = usize::from(model.size.rows);
+    // One row of history stays in sight where there is room for it.
+    let height = if rows > 6 { rows - 1 } else { rows };
+    height.saturating_sub(1).max(1)
+}
+
+/// How far the ask can be scrolled.
+pub(crate) fn ask_scroll_limit(model: &Model) -> usize {
+    model.dialogs.front().map_or(0, |dialog| ask::scroll_limit(model, dialog, room(model)))
 }
 
 /// Everything above the editor, with a free line before and after it.

@@ -202,3 +202,26 @@ async fn a_plan_is_shown_whole_before_it_is_approved() {
         matches!(stage.effects.last(), Some(Effect::Reply(Reply { answer: Answer::Said { said: this }, .. })) if *this == said)
     );
 }
+
+#[tokio::test]
+async fn reasons_that_do_not_fit_are_seen_with_the_rest() {
+    let command = format!("make all # {}", "words ".repeat(20));
+    let display = Display::titled(format!("$ {command}"))
+        .with_block(Block::Command { command: command.clone(), cwd: "/project".into() });
+    let mut call = FakeCall::new("bash", json!({"command": command})).display(display);
+    for number in 1..=9 {
+        call = call.asks("bash", &format!("part {number}"));
+    }
+    let call = call.asks("bash", command.trim());
+    let mut stage = asked(FakeService::new().on_prompt([Act::call(call)])).await;
+    stage.later(GUARD).await;
+    assert!(!stage.shown().contains("bash make all"), "{}", stage.shown());
+    for _ in 0..20 {
+        stage.press(KeyCode::Down).await;
+    }
+    let shown = stage.shown();
+    // The command is above in full: here it leaves room for why it asks.
+    assert!(shown.contains("  ! bash make all # words words words words word…: the"), "{shown}");
+    stage.press(KeyCode::Up).await;
+    assert_ne!(stage.shown(), shown, "the first key back moves");
+}

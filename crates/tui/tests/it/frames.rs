@@ -204,7 +204,7 @@ async fn sessions_can_be_chosen() {
     let mut stage = Stage::open(service, 60, 14).await;
     stage.say("/sessions").await;
     assert!(stage.is_covered());
-    stage.write("parser").await;
+    // The one that is open is not what is pointed at.
     stage.press(KeyCode::Enter).await;
     stage.until("It is fixed.").await;
     assert!(stage.shown().contains("session: fix the parser"), "{}", stage.shown());
