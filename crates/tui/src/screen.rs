@@ -6,8 +6,9 @@
 //! alternate screen. Pure: it makes bytes, somebody else writes them.
 //!
 //! The cursor is always inside the live region after a draw, so every move is
-//! relative and nothing is ever asked of the terminal. Lines are never wider
-//! than the terminal, so that a line is a row.
+//! relative and nothing is ever asked of the terminal. Live lines are never wider
+//! than the terminal, so that a line is a row; a committed one may be, if the
+//! terminal became narrower since it was laid out.
 
 use std::fmt::Write as _;
 
@@ -345,12 +346,17 @@ impl Screen {
     fn write_all(&mut self, out: &mut String, committed: &[Line], pictures: &[Placed], rows: &[Row]) {
         self.go(out, 0);
         out.push('\r');
-        if committed.len() + rows.len() < self.rows.len() {
+        let columns = usize::from(self.size.columns);
+        let too_wide = |line: &Line| line.width() > columns;
+        if committed.len() + rows.len() < self.rows.len() || committed.iter().any(too_wide) {
             out.push_str("\u{1b}[J");
         }
         for (index, line) in committed.iter().enumerate() {
-            let row = self.paint(line);
-            self.put(out, &row);
+            match too_wide(line) {
+                // The terminal breaks it; cut, its end would be lost.
+                true => out.push_str(&self.palette.paint_in(&self.theme, line)),
+                false => self.put(out, &self.paint(line)),
+            }
             out.push_str("\r\n");
             for picture in pictures.iter().filter(|picture| picture.line == index) {
                 // The rows are there already: whatever the picture does to the cursor is undone.

@@ -359,6 +359,11 @@ impl Shell {
     }
 
     fn draw(&mut self) {
+        // A frame of another size would be broken by the terminal, and moves within it would go astray. That the
+        // size changed may be told only later.
+        if let Some(size) = Terminal::size_now().filter(|size| *size != self.model.size) {
+            self.resized(size);
+        }
         let committed = self.model.take_committed();
         self.screen.set_theme(self.model.theme());
         let pictures = self.model.take_pictures();

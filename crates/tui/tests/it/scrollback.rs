@@ -122,3 +122,15 @@ fn the_environment_says_where_an_overlay_can_be() {
     // As an older tmux is called.
     assert_eq!(of(&[("TERM", "screen-256color"), ("TMUX", "x")]), Cover::Alternate);
 }
+
+#[test]
+fn a_line_from_before_the_terminal_became_narrower_is_whole() {
+    let mut screen = Screen::new(Size::new(20, 8), PALETTE, Reflow::Cuts);
+    let mut emulator = vt100::Parser::new(8, 20, 100);
+    let live = |text: &str| Frame { live: vec![Line::plain(text); 3], cursor: Some((0, 0)), overlay: None };
+    emulator.process(screen.draw(&[], &live("old old old old old")).as_bytes());
+    let committed = [Line::plain("a line of thirty cells, or so."), Line::plain("after")];
+    emulator.process(screen.draw(&committed, &live("editor")).as_bytes());
+    let shown = ["a line of thirty cel", "ls, or so.", "after", "editor", "editor", "editor", "", ""];
+    assert_eq!(history(&mut emulator), shown);
+}
