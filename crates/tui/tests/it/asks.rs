@@ -210,7 +210,7 @@ async fn reasons_that_do_not_fit_are_seen_with_the_rest() {
         .with_block(Block::Command { command: command.clone(), cwd: "/project".into() });
     let mut call = FakeCall::new("bash", json!({"command": command})).display(display);
     for number in 1..=9 {
-        call = call.asks("bash", &format!("part {number}"));
+        call = call.asks("bash", format!("part {number}"));
     }
     let call = call.asks("bash", command.trim());
     let mut stage = asked(FakeService::new().on_prompt([Act::call(call)])).await;
