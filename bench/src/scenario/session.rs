@@ -75,8 +75,13 @@ fn turn(number: usize, workspace: &Path) -> Vec<EntryBody> {
     let prompt =
         format!("Please look at module {number}, find out why its test fails, and tell me what to change.");
     let content = vec![Content::text(prompt)];
-    let mut bodies =
-        vec![EntryBody::User { turn: turn.clone(), content, delivery: Delivery::Prompt, queued: None }];
+    let mut bodies = vec![EntryBody::User {
+        turn: turn.clone(),
+        content,
+        delivery: Delivery::Prompt,
+        queued: None,
+        author: rein_protocol::Author::Person,
+    }];
     for step in 1..=CALLS {
         bodies.extend(step_with_call(&turn, step, number, workspace));
     }

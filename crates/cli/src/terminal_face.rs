@@ -75,7 +75,7 @@ async fn open(
     }
     open.mode = Some(setup.settings().settings.mode);
     setup.print_warnings();
-    let FaceOptions { bindings, editing, status, theme } = face_options(&setup)?;
+    let FaceOptions { bindings, editing, status, theme, thoughts } = face_options(&setup)?;
     let mut named = run.model.clone();
     let (engine, model) = loop {
         match setup.engine(named.as_deref(), had.as_ref()).await {
@@ -93,7 +93,7 @@ async fn open(
     options.state_directory = Some(setup.places().directories.state.join("tui"));
     options.models = setup.models_to_choose_from().to_vec();
     (options.bindings, options.editing) = (bindings, editing);
-    (options.status, options.theme) = (status, theme);
+    (options.status, options.theme, options.thoughts) = (status, theme, thoughts);
     let store = setup.store().await?;
     let setup = Arc::new(setup);
     options.host = Some(Arc::new(BinaryHost::new(Arc::clone(&setup), tokio::runtime::Handle::current())));

@@ -68,7 +68,7 @@ pub use settings::{
     BashSettings, BudgetSettings, CompactionSettings, Confine, DayBudgetSettings, Durability, KeySettings,
     LogLevel, LogSettings, NetworkAccess, NetworkSettings, OtlpSettings, RetrySettings, SandboxMeans,
     SandboxSettings, SearchBackend, SearchSettings, Settings, StatusPart, StoreSettings, Summariser,
-    UnknownCost, VerifyMode, VerifySettings, WebSettings, WhenUnavailable,
+    ThoughtsShown, UnknownCost, VerifyMode, VerifySettings, WebSettings, WhenUnavailable,
 };
 pub use shape::schema;
 pub use show::ShowOrigin;

@@ -12,7 +12,7 @@ use rein_permission::Presence;
 use rein_protocol::message::AssistantPart;
 use rein_protocol::transcript::Transcript;
 use rein_protocol::{
-    CallId, CallResult, CallStatus, Content, Delivery, Entry, EntryBody, Mode, StopReason, TurnId,
+    Author, CallId, CallResult, CallStatus, Content, Delivery, Entry, EntryBody, Mode, StopReason, TurnId,
 };
 
 use crate::options::EngineOptions;
@@ -116,13 +116,13 @@ async fn approve(turn: &Turn, survey: &Survey) -> Result<Option<Next>, Stopped> 
             let text = plan_mode::approval(mode, &plan, &withheld, words.as_deref());
             bodies.push(answered("approved"));
             bodies.push(EntryBody::ModeChanged { mode });
-            bodies.push(said(&turn.id, text, Delivery::Prompt));
+            bodies.push(said(&turn.id, text, Author::ApprovedPlan));
             turn.link.change_mode(mode, bodies).await?;
             Ok(Some(Next::Again))
         }
         Wanted::Changed(words) => {
             bodies.extend(begun.map(|_| answered("to be changed")));
-            bodies.push(said(&turn.id, words, Delivery::Prompt));
+            bodies.push(said(&turn.id, words, Author::Person));
             turn.link.record(bodies).await?;
             Ok(Some(Next::Again))
         }
@@ -144,8 +144,9 @@ pub(crate) fn broken_off(turn: &Turn) -> StopReason {
 }
 
 /// Something that the model goes on with in the same turn.
-pub(crate) fn said(turn: &TurnId, text: String, delivery: Delivery) -> EntryBody {
-    EntryBody::User { turn: turn.clone(), content: vec![Content::text(text)], delivery, queued: None }
+pub(crate) fn said(turn: &TurnId, text: String, author: Author) -> EntryBody {
+    let (turn, content) = (turn.clone(), vec![Content::text(text)]);
+    EntryBody::User { turn, content, delivery: Delivery::Prompt, queued: None, author }
 }
 
 /// The end of something that no model had proposed.

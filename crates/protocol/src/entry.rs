@@ -58,6 +58,9 @@ pub enum EntryBody {
         /// The entry with which it was queued, if it was.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         queued: Option<EntryId>,
+        /// Whose words these are.
+        #[serde(default, skip_serializing_if = "Author::is_person")]
+        author: Author,
     },
     /// A model is about to be called.
     StepStarted {
@@ -197,6 +200,27 @@ pub enum EntryBody {
         /// What stands for what.
         compaction: Box<Compaction>,
     },
+}
+
+/// Whose words a message to the model has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Author {
+    /// The person's.
+    #[default]
+    Person,
+    /// rein's, because the person approved a plan.
+    ApprovedPlan,
+    /// rein's, because a check of the work failed.
+    FailedCheck,
+}
+
+impl Author {
+    /// Whether a person wrote it.
+    #[must_use]
+    pub fn is_person(&self) -> bool {
+        *self == Self::Person
+    }
 }
 
 /// Who named a session.

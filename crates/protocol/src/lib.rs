@@ -44,8 +44,8 @@ pub use context::{ContextPart, ContextSection};
 pub use display::{Block, Display};
 pub use effort::Effort;
 pub use entry::{
-    CallResult, CallStatus, Decider, Decision, Delivery, Entry, EntryBody, Finish, StopReason, Titler,
-    Verdict,
+    Author, CallResult, CallStatus, Decider, Decision, Delivery, Entry, EntryBody, Finish, StopReason,
+    Titler, Verdict,
 };
 pub use event::{Event, EventBody, PartKind, SessionState};
 pub use id::{ArtifactId, AskId, BlobId, CallId, EntryId, PartId, Seq, SessionId, Timestamp, TurnId};

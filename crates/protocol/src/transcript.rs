@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use crate::ask::Ask;
 use crate::compaction::Compaction;
 use crate::effort::Effort;
-use crate::entry::{CallResult, Decision, Delivery, Entry, EntryBody, Finish, StopReason, Titler};
+use crate::entry::{Author, CallResult, Decision, Delivery, Entry, EntryBody, Finish, StopReason, Titler};
 use crate::event::{Event, EventBody, PartKind, SessionState};
 use crate::id::{CallId, EntryId, PartId, Seq, Timestamp, TurnId};
 use crate::intent::{Intent, Mode};
@@ -70,6 +70,8 @@ pub enum Item {
         content: Vec<Content>,
         /// How it came.
         delivery: Delivery,
+        /// Whose words these are.
+        author: Author,
     },
     /// The model spoke or thinks.
     Said {
@@ -308,10 +310,14 @@ impl Transcript {
                 content: content.clone(),
                 delivery: *delivery,
             }),
-            EntryBody::User { turn, content, delivery, queued } => {
+            EntryBody::User { turn, content, delivery, queued, author } => {
                 self.queue.retain(|message| Some(&message.entry) != queued.as_ref());
                 self.cut = false;
-                self.items.push(Item::User { content: content.clone(), delivery: *delivery });
+                self.items.push(Item::User {
+                    content: content.clone(),
+                    delivery: *delivery,
+                    author: *author,
+                });
                 if self.turn.as_ref().is_none_or(|current| current.id != *turn) {
                     self.turn = Some(TurnState { id: turn.clone(), steps: 0, step_open: false });
                     self.stop = None;

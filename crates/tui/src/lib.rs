@@ -53,7 +53,7 @@ pub use hands::Hands;
 pub use host::Host;
 pub use model::Thoughts;
 pub use paint::{Ink, Letters, Palette};
-pub use screen::{Reflow, Size};
+pub use screen::{Cover, Reflow, Size};
 pub use shell::run;
 pub use theme::Theme;
 pub use view::StatusPart;
@@ -73,6 +73,8 @@ pub struct TuiOptions {
     pub palette: Palette,
     /// What it does when it becomes narrower.
     pub reflow: Reflow,
+    /// Where it shows what covers everything.
+    pub cover: Cover,
     /// How keys are understood.
     pub editing: Editing,
     /// Which key does what.
@@ -112,6 +114,7 @@ impl TuiOptions {
             models: Vec::new(),
             palette: Palette::detect(variable),
             reflow: Reflow::detect(variable),
+            cover: Cover::detect(variable),
             editing: Editing::default(),
             bindings: Bindings::default(),
             status: StatusPart::ALL.to_vec(),

@@ -203,13 +203,32 @@ impl Line {
         let indent = if indent * 2 > cells || indent + 2 > cells { 0 } else { indent };
         let mut wrap = Wrap { cells, indent, done: Vec::new(), line: Self::default(), used: 0, floor: 0 };
         for span in &self.spans {
-            for word in span.text.split_word_bounds() {
+            for word in words(&span.text) {
                 wrap.word(word, &span.style);
             }
         }
         wrap.done.push(wrap.line);
         wrap.done
     }
+}
+
+/// The pieces between which a line may be broken: what closes stays with what is before it, what opens with
+/// what follows.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let closes = |word: &str| matches!(word, "." | "," | ";" | ":" | "!" | "?" | ")" | "]" | "}" | "…");
+    let opens = |word: &str| matches!(word, "(" | "[" | "{");
+    let mut pieces = text.split_word_bound_indices().peekable();
+    std::iter::from_fn(move || {
+        let (start, first) = pieces.next()?;
+        let (mut end, mut last) = (start + first.len(), first);
+        let is_space = first.chars().all(char::is_whitespace);
+        while let Some((at, next)) = pieces
+            .next_if(|(_, next)| !is_space && (closes(next) || (opens(last) && !next.trim().is_empty())))
+        {
+            (end, last) = (at + next.len(), next);
+        }
+        text.get(start..end)
+    })
 }
 
 struct Wrap {
@@ -309,6 +328,17 @@ mod tests {
         let wrapped = line.wrapped(9, 2);
         assert_eq!(wrapped.iter().map(Line::text).collect::<Vec<_>>(), ["one two ", "  three ", "  four"]);
         assert!(wrapped[1].spans.iter().any(|span| span.style.bold && span.text == "three "));
+    }
+
+    #[test]
+    fn punctuation_stays_with_its_word() {
+        let wrapped = |text: &str| {
+            let lines = Line::plain(text).wrapped(12, 0);
+            lines.iter().map(|line| line.text().trim_end().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(wrapped("a model name. next"), ["a model", "name. next"]);
+        assert_eq!(wrapped("it changes (makes files)"), ["it changes", "(makes", "files)"]);
+        assert_eq!(wrapped("日本語日本語日本"), ["日本語日本語", "日本"]);
     }
 
     proptest! {

@@ -6,8 +6,9 @@
 //! alternate screen. Pure: it makes bytes, somebody else writes them.
 //!
 //! The cursor is always inside the live region after a draw, so every move is
-//! relative and nothing is ever asked of the terminal. Lines are never wider
-//! than the terminal, so that a line is a row.
+//! relative and nothing is ever asked of the terminal. Live lines are never wider
+//! than the terminal, so that a line is a row; a committed one may be, if the
+//! terminal became narrower since it was laid out.
 
 use std::fmt::Write as _;
 
@@ -55,6 +56,29 @@ impl Reflow {
     }
 }
 
+/// Where an overlay is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Cover {
+    /// On the alternate screen.
+    #[default]
+    Alternate,
+    /// On the terminal's only screen: what is on it moves into the scrollback first.
+    Same,
+}
+
+impl Cover {
+    /// As the environment has it: GNU screen has no alternate screen unless its settings say so. Whether it or a
+    /// tmux is the inner one is told by `TERM`.
+    pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let terminal = variable("TERM").unwrap_or_default();
+        let inside_screen = variable("STY").is_some_and(|value| !value.is_empty());
+        match terminal.starts_with("screen.") || (inside_screen && !terminal.starts_with("tmux")) {
+            true => Self::Same,
+            false => Self::Alternate,
+        }
+    }
+}
+
 /// What should be on the terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Frame {
@@ -73,6 +97,7 @@ pub struct Screen {
     palette: Palette,
     theme: Theme,
     reflow: Reflow,
+    cover: Cover,
     /// The live region as it was painted.
     rows: Vec<Row>,
     /// Where the cursor is in it.
@@ -107,6 +132,7 @@ impl Screen {
             palette,
             theme: Theme::default(),
             reflow,
+            cover: Cover::default(),
             rows: Vec::new(),
             row: 0,
             cursor: None,
@@ -114,6 +140,13 @@ impl Screen {
             overlay_cursor: None,
             stale: false,
         }
+    }
+
+    /// With overlays where the terminal can have them.
+    #[must_use]
+    pub fn with_cover(mut self, cover: Cover) -> Self {
+        self.cover = cover;
+        self
     }
 
     /// From now on everything is painted in this theme; what is committed stays as it is.
@@ -133,7 +166,10 @@ impl Screen {
         match (&frame.overlay, self.overlay.is_some()) {
             (Some(lines), shown) => {
                 if !shown {
-                    out.push_str(ENTER_OVERLAY);
+                    match self.cover {
+                        Cover::Alternate => out.push_str(ENTER_OVERLAY),
+                        Cover::Same => out.push_str(&self.clear()),
+                    }
                     self.overlay = Some(Vec::new());
                     self.overlay_cursor = Some((0, 0));
                 }
@@ -141,7 +177,7 @@ impl Screen {
             }
             (None, shown) => {
                 if shown {
-                    out.push_str(LEAVE_OVERLAY);
+                    out.push_str(&self.uncovering());
                     out.push_str(if self.cursor.is_some() { SHOW } else { HIDE });
                     self.overlay = None;
                     if std::mem::take(&mut self.stale) {
@@ -164,8 +200,10 @@ impl Screen {
             overlay.clear();
             self.row = above;
             self.stale = true;
-            out.push_str("\u{1b}[2J");
-            return out;
+            return match self.cover {
+                Cover::Alternate => "\u{1b}[2J".to_owned(),
+                Cover::Same => self.erasing(),
+            };
         }
         self.row = above;
         self.take_away(&mut out);
@@ -183,11 +221,38 @@ impl Screen {
     pub fn leave(&mut self) -> String {
         let mut out = String::new();
         if self.overlay.take().is_some() {
-            out.push_str(LEAVE_OVERLAY);
+            out.push_str(&self.uncovering());
         }
         self.take_away(&mut out);
         out.push_str(SHOW);
         self.cursor = None;
+        out
+    }
+
+    fn uncovering(&self) -> String {
+        match self.cover {
+            Cover::Alternate => LEAVE_OVERLAY.to_owned(),
+            Cover::Same => self.erasing(),
+        }
+    }
+
+    /// The bytes that erase every row. At once would be shorter, but screen keeps what is erased so.
+    fn erasing(&self) -> String {
+        let mut out = String::new();
+        for row in 1..=self.size.rows {
+            let _ = write!(out, "\u{1b}[{row};1H\u{1b}[2K");
+        }
+        out.push_str("\u{1b}[H");
+        out
+    }
+
+    /// The bytes for an empty screen. What was committed moves into the scrollback: erasing would take it.
+    pub fn clear(&mut self) -> String {
+        let mut out = self.leave();
+        let below = usize::from(self.size.rows.saturating_sub(1));
+        out.extend(std::iter::repeat_n('\n', below));
+        out.push_str("\u{1b}[H");
+        self.forget();
         out
     }
 
@@ -281,12 +346,17 @@ impl Screen {
     fn write_all(&mut self, out: &mut String, committed: &[Line], pictures: &[Placed], rows: &[Row]) {
         self.go(out, 0);
         out.push('\r');
-        if committed.len() + rows.len() < self.rows.len() {
+        let columns = usize::from(self.size.columns);
+        let too_wide = |line: &Line| line.width() > columns;
+        if committed.len() + rows.len() < self.rows.len() || committed.iter().any(too_wide) {
             out.push_str("\u{1b}[J");
         }
         for (index, line) in committed.iter().enumerate() {
-            let row = self.paint(line);
-            self.put(out, &row);
+            match too_wide(line) {
+                // The terminal breaks it; cut, its end would be lost.
+                true => out.push_str(&self.palette.paint_in(&self.theme, line)),
+                false => self.put(out, &self.paint(line)),
+            }
             out.push_str("\r\n");
             for picture in pictures.iter().filter(|picture| picture.line == index) {
                 // The rows are there already: whatever the picture does to the cursor is undone.

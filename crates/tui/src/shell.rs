@@ -97,7 +97,7 @@ impl Shell {
     fn start(service: Arc<dyn Service>, options: TuiOptions) -> Result<Self, TuiError> {
         let TuiOptions { open, prompt, state_directory, models, palette, reflow, .. } = options;
         let TuiOptions { editing, bindings, status, theme: (name, theme), host, .. } = options;
-        let TuiOptions { thoughts, graphics, hands, .. } = options;
+        let TuiOptions { thoughts, graphics, hands, cover, .. } = options;
         let workspace = open.workspace.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
         let keep = Keep::new(state_directory.as_deref(), &workspace);
         let (history, draft) = keep.load();
@@ -131,7 +131,7 @@ impl Shell {
         }
         Ok(Self {
             model,
-            screen: Screen::new(size, palette, reflow),
+            screen: Screen::new(size, palette, reflow).with_cover(cover),
             terminal,
             keys: Some(KeyStream::new()),
             hands,
@@ -285,8 +285,7 @@ impl Shell {
         match effect {
             Effect::Quit => self.ended = Some(Ended::Quit),
             Effect::Redraw => {
-                let bytes = format!("{}\u{1b}[2J\u{1b}[H", self.screen.leave());
-                self.screen.forget();
+                let bytes = self.screen.clear();
                 self.terminal.write(bytes);
             }
             Effect::Suspend => self.suspend().await?,
@@ -360,6 +359,11 @@ impl Shell {
     }
 
     fn draw(&mut self) {
+        // A frame of another size would be broken by the terminal, and moves within it would go astray. That the
+        // size changed may be told only later.
+        if let Some(size) = Terminal::size_now().filter(|size| *size != self.model.size) {
+            self.resized(size);
+        }
         let committed = self.model.take_committed();
         self.screen.set_theme(self.model.theme());
         let pictures = self.model.take_pictures();

@@ -12,7 +12,7 @@ use std::sync::{Mutex, Once, PoisonError};
 use std::thread;
 
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
-use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
+use rustix::termios::{OptionalActions, tcgetattr, tcgetwinsize, tcsetattr};
 use tokio::sync::mpsc;
 
 use crate::screen::Size;
@@ -67,6 +67,13 @@ impl Terminal {
     pub fn size() -> Size {
         let (columns, rows) = crossterm::terminal::size().unwrap_or_default();
         Size::new(columns, rows)
+    }
+
+    /// Its size at this very moment, if it can be told.
+    #[must_use]
+    pub fn size_now() -> Option<Size> {
+        let size = tcgetwinsize(io::stdout()).ok()?;
+        Some(Size::new(size.ws_col, size.ws_row))
     }
 
     /// Has the terminal report once more that keys are there, if they are. Keys that come together with a new

@@ -1,8 +1,9 @@
 //! What settings say about the face: keys, status line, theme. What is wrong
 //! with them is said with the place where it is written.
 
+use rein_config::ThoughtsShown;
 use rein_tui::theme::{self, Depth, Theme};
-use rein_tui::{Bindings, Editing, StatusPart};
+use rein_tui::{Bindings, Editing, StatusPart, Thoughts};
 
 use super::host::own_theme;
 use crate::error::CommandError;
@@ -18,6 +19,8 @@ pub struct FaceOptions {
     pub status: Vec<StatusPart>,
     /// The theme and its name.
     pub theme: (String, Theme),
+    /// How much of what a model thinks is shown.
+    pub thoughts: Thoughts,
 }
 
 /// Reads them.
@@ -48,5 +51,10 @@ pub fn face_options(setup: &Setup) -> Result<FaceOptions, CommandError> {
         }
     };
     let editing = if settings.vim { Editing::Vim } else { Editing::Plain };
-    Ok(FaceOptions { bindings, editing, status, theme: (name, chosen.at(depth)) })
+    let thoughts = match settings.thoughts {
+        ThoughtsShown::Line => Thoughts::Gist,
+        ThoughtsShown::Whole => Thoughts::Whole,
+        ThoughtsShown::Hidden => Thoughts::Hidden,
+    };
+    Ok(FaceOptions { bindings, editing, status, theme: (name, chosen.at(depth)), thoughts })
 }

@@ -8,6 +8,19 @@ use serde::{Deserialize, Serialize};
 /// Actions of the terminal face with the keys that they have instead of their own.
 pub type KeySettings = BTreeMap<String, Vec<String>>;
 
+/// How much of what a model thinks is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ThoughtsShown {
+    /// The last lines while it thinks, a line when it is over.
+    #[default]
+    Line,
+    /// All of it.
+    Whole,
+    /// Nothing of it.
+    Hidden,
+}
+
 /// A part of the status line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

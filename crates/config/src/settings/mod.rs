@@ -25,7 +25,7 @@ use crate::role::RoleSettings;
 use crate::secret::ServerUrl;
 
 pub use compaction::{CompactionSettings, Summariser};
-pub use face::{KeySettings, StatusPart};
+pub use face::{KeySettings, StatusPart, ThoughtsShown};
 pub use limits::{BudgetSettings, DayBudgetSettings, UnknownCost, VerifyMode, VerifySettings};
 pub use log::{LogLevel, LogSettings, OtlpSettings};
 pub use sandbox::{Confine, NetworkAccess, SandboxMeans, SandboxSettings, WhenUnavailable};
@@ -81,6 +81,8 @@ pub struct Settings {
     pub vim: bool,
     /// What the status line shows, in this order.
     pub status_line: Vec<StatusPart>,
+    /// How much of what a model thinks is shown at a terminal: a `line` of each thought, the `whole` of it, or none.
+    pub thoughts: ThoughtsShown,
     /// Other keys for actions at a terminal, for example `transcript = ["f2"]`; `?` at a terminal lists all actions.
     #[schemars(extend("x-rein-entry" = "ACTION"))]
     pub keys: KeySettings,
@@ -114,6 +116,7 @@ impl Default for Settings {
             theme: "terminal".to_owned(),
             vim: false,
             status_line: StatusPart::ALL.to_vec(),
+            thoughts: ThoughtsShown::default(),
             keys: KeySettings::new(),
             provider: BTreeMap::new(),
             roles: BTreeMap::new(),

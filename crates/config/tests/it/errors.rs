@@ -32,7 +32,7 @@ timeout = 0
     /home/config/config.toml:3:13: `max_steps` must be an integer from 0, but it is a string
     /home/config/config.toml:4:9: `shell` must be an absolute path, or a name without `/`
     /home/config/config.toml:5:1: unknown key `timeout`; did you mean `bash.timeout`?
-    /home/config/config.toml:6:1: unknown key `colours`; there are `model`, `mode`, `max_steps`, `budget`, `verify`, `shell`, `bash`, `sandbox`, `network`, `retry`, `store`, `web`, `log`, `otlp`, `compaction`, `titles`, `theme`, `vim`, `status_line`, `keys`, `provider`, `roles` and `permission`
+    /home/config/config.toml:6:1: unknown key `colours`; there are `model`, `mode`, `max_steps`, `budget`, `verify`, `shell`, `bash`, `sandbox`, `network`, `retry`, `store`, `web`, `log`, `otlp`, `compaction`, `titles`, `theme`, `vim`, `status_line`, `thoughts`, `keys`, `provider`, `roles` and `permission`
     /home/config/config.toml:7:1: unknown key `edit`; did you mean `permission.edit`?
     /home/config/config.toml:10:11: `bash.timeout` must be an integer from 1 to 3600, but it is 0
     /repo/.rein/config.toml:1:8: `mode` must be `tight`, `write`, `free` or `plan`, but it is `wild`
@@ -120,7 +120,7 @@ fn wrong_values_say_what_is_wanted() {
         ),
         (
             "model = '\\e[2J'\n\"\\u001b[2J\" = 1",
-            "1:9: `model` must be written `provider/model`, for example `openai/gpt-5`, but it is `\\e[2J`\n/home/config/config.toml:2:1: unknown key `\"\\u001B[2J\"`; there are `model`, `mode`, `max_steps`, `budget`, `verify`, `shell`, `bash`, `sandbox`, `network`, `retry`, `store`, `web`, `log`, `otlp`, `compaction`, `titles`, `theme`, `vim`, `status_line`, `keys`, `provider`, `roles` and `permission`",
+            "1:9: `model` must be written `provider/model`, for example `openai/gpt-5`, but it is `\\e[2J`\n/home/config/config.toml:2:1: unknown key `\"\\u001B[2J\"`; there are `model`, `mode`, `max_steps`, `budget`, `verify`, `shell`, `bash`, `sandbox`, `network`, `retry`, `store`, `web`, `log`, `otlp`, `compaction`, `titles`, `theme`, `vim`, `status_line`, `thoughts`, `keys`, `provider`, `roles` and `permission`",
         ),
     ] {
         assert_eq!(

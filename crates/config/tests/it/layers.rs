@@ -78,6 +78,7 @@ fn nothing_set_is_the_defaults() {
     theme = "terminal"  # default
     vim = false  # default
     status_line = ["mode", "model", "effort", "directory", "branch", "context", "cost", "cache", "jobs", "queue", "help"]  # default
+    thoughts = "line"  # default
     # model is not set
     # verify.command is not set
     # shell is not set
@@ -130,6 +131,7 @@ const VARIABLES: &[(&str, &str)] = &[
     ("REIN_OTLP_ENDPOINT", "http://localhost:4318"),
     ("REIN_THEME", "dark"),
     ("REIN_VIM", "true"),
+    ("REIN_THOUGHTS", "whole"),
     ("REIN_COMPACTION_MODEL", "small"),
     ("REIN_COMPACTION_THRESHOLD", "80"),
     ("REIN_COMPACTION_IDLE", "13"),
@@ -209,6 +211,7 @@ fn every_single_value_without_a_made_up_name_has_a_variable() {
     theme = "dark"  # $REIN_THEME
     vim = true  # $REIN_VIM
     status_line = ["mode", "model", "effort", "directory", "branch", "context", "cost", "cache", "jobs", "queue", "help"]  # default
+    thoughts = "whole"  # $REIN_THOUGHTS
     "#);
 }
 

@@ -2,9 +2,9 @@
 
 use rein_protocol::message::AssistantPart;
 use rein_protocol::{
-    CallId, CallResult, CallStatus, Content, Cost, Delivery, Display, Effect, Entry, EntryBody, EntryId,
-    Finish, Intent, ModelRef, PartId, PrunedResult, Seq, SessionId, Timestamp, ToolCall, ToolInput, TurnId,
-    Usage,
+    Author, CallId, CallResult, CallStatus, Content, Cost, Delivery, Display, Effect, Entry, EntryBody,
+    EntryId, Finish, Intent, ModelRef, PartId, PrunedResult, Seq, SessionId, Timestamp, ToolCall, ToolInput,
+    TurnId, Usage,
 };
 
 pub(crate) struct Branch {
@@ -36,7 +36,7 @@ impl Branch {
 
     pub(crate) fn user(&mut self, text: &str, delivery: Delivery) -> &mut Self {
         let (turn, content) = (self.turn.clone(), vec![Content::text(text)]);
-        self.add(EntryBody::User { turn, content, delivery, queued: None })
+        self.add(EntryBody::User { turn, content, delivery, queued: None, author: Author::Person })
     }
 
     pub(crate) fn step(&mut self) -> &mut Self {

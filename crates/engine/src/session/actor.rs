@@ -18,8 +18,8 @@ use std::sync::Arc;
 
 use rein_protocol::transcript::{QueuedMessage, Transcript};
 use rein_protocol::{
-    CallId, Content, Cost, Delivery, Effort, EntryBody, EventBody, ModelRef, Prompt, ServiceError, SessionId,
-    StopReason, ToolCall, TurnId, Usage,
+    Author, CallId, Content, Cost, Delivery, Effort, EntryBody, EventBody, ModelRef, Prompt, ServiceError,
+    SessionId, StopReason, ToolCall, TurnId, Usage,
 };
 use rein_store::{Lease, StoreError};
 use tokio::sync::mpsc;
@@ -325,6 +325,7 @@ impl Actor {
             content: prompt.content,
             delivery: Delivery::Prompt,
             queued: None,
+            author: Author::Person,
         });
         self.append_for_service(bodies).await?;
         self.start(turn.clone(), 0, Vec::new());

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use rein_protocol::transcript::QueuedMessage;
-use rein_protocol::{Content, EntryBody, EntryId, StopReason, TurnId};
+use rein_protocol::{Author, Content, EntryBody, EntryId, StopReason, TurnId};
 
 /// The queue of a session.
 pub(super) struct Queue {
@@ -103,6 +103,7 @@ fn delivered(messages: VecDeque<QueuedMessage>, turn: &TurnId) -> Vec<EntryBody>
         content: message.content,
         delivery: message.delivery,
         queued: Some(message.entry),
+        author: Author::Person,
     });
     delivered.collect()
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use rein_config::VerifyMode;
 use rein_permission::{Action, Policy};
 use rein_protocol::message::AssistantPart;
-use rein_protocol::{CallStatus, Delivery, Effect, Entry, EntryBody, EventBody, Intent, Mode, StopReason};
+use rein_protocol::{Author, CallStatus, Effect, Entry, EntryBody, EventBody, Intent, Mode, StopReason};
 
 use crate::closing::{broken_off, said};
 use crate::paths::FileSystemPaths;
@@ -101,7 +101,7 @@ pub(crate) async fn at_the_end(turn: &Turn, survey: &Survey) -> Result<Option<Ne
             (Some(told.clone()), Next::End(stop, Some(told)))
         }
         Check::Failed { how, text } => {
-            bodies.push(said(&turn.id, report(verify, &how, &text, attempt), Delivery::Prompt));
+            bodies.push(said(&turn.id, report(verify, &how, &text, attempt), Author::FailedCheck));
             (Some(format!("the check `{}` failed ({how}): the model is told", verify.command)), Next::Again)
         }
     };

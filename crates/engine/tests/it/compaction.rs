@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use futures_util::StreamExt;
 use rein_protocol::transcript::{Item, Transcript};
 use rein_protocol::{
-    CallStatus, Compaction, CompactionReason, Cost, Delivery, Entry, EntryBody, EntryId, Mode, OpenSession,
-    Prompt, Seq, ServiceError, SessionId, SessionState, StopReason, SummarySource, Timestamp, ToolInput,
-    TurnId,
+    Author, CallStatus, Compaction, CompactionReason, Cost, Delivery, Entry, EntryBody, EntryId, Mode,
+    OpenSession, Prompt, Seq, ServiceError, SessionId, SessionState, StopReason, SummarySource, Timestamp,
+    ToolInput, TurnId,
 };
 use rein_store::NewSession;
 use rein_testkit::{Project, RecordedRequest, Said, Script, Turn};
@@ -257,7 +257,13 @@ async fn a_crash_after_a_compaction_loses_nothing() {
     };
     let content = vec![rein_protocol::Content::text("HIDDEN WORDS")];
     let bodies = [
-        EntryBody::User { turn: turn.clone(), content, delivery: Delivery::Prompt, queued: None },
+        EntryBody::User {
+            turn: turn.clone(),
+            content,
+            delivery: Delivery::Prompt,
+            queued: None,
+            author: Author::Person,
+        },
         EntryBody::Compacted { compaction: Box::new(compaction) },
     ];
     let mut parent = None;

@@ -3,7 +3,7 @@
 use rein_config::{ModeLimit, Origin};
 use rein_protocol::message::AssistantPart;
 use rein_protocol::{
-    Answer, Ask, Block, CallId, CallStatus, Content, Delivery, EntryBody, Finish, Mode, PartId, Said,
+    Answer, Ask, Author, Block, CallId, CallStatus, Content, Delivery, EntryBody, Finish, Mode, PartId, Said,
     SessionChange, SessionState, StopReason, TurnId,
 };
 use rein_testkit::{Project, Script, Turn};
@@ -125,6 +125,7 @@ async fn a_process_that_died_at_the_question_puts_it_again() {
         content: vec![Content::text("plan it")],
         delivery: Delivery::Prompt,
         queued: None,
+        author: Author::Person,
     };
     let part = EntryBody::Part {
         turn: turn.clone(),
@@ -165,6 +166,7 @@ async fn a_plan_that_was_being_asked_about_when_the_process_died_has_its_end() {
             content: vec![Content::text("plan it")],
             delivery: Delivery::Prompt,
             queued: None,
+            author: Author::Person,
         },
         EntryBody::CallStarted { call: call.clone(), intent: rein_protocol::Intent::default() },
     ];

@@ -2,8 +2,9 @@
 
 use rein_protocol::message::AssistantPart;
 use rein_protocol::{
-    CallId, CallStatus, Content, Delivery, Entry, EntryBody, EntryId, Intent, Mode, OpenSession, PartId,
-    Prompt, Seq, ServiceError, SessionId, SessionState, StopReason, Timestamp, ToolCall, ToolInput, TurnId,
+    Author, CallId, CallStatus, Content, Delivery, Entry, EntryBody, EntryId, Intent, Mode, OpenSession,
+    PartId, Prompt, Seq, ServiceError, SessionId, SessionState, StopReason, Timestamp, ToolCall, ToolInput,
+    TurnId,
 };
 use rein_testkit::{Project, Script, Turn};
 use serde_json::json;
@@ -79,6 +80,7 @@ fn broken(session: &SessionId, turn: &TurnId, leaf: Option<EntryId>) -> (Vec<Ent
             content: vec![Content::text("go")],
             delivery: Delivery::Prompt,
             queued: None,
+            author: Author::Person,
         },
         EntryBody::StepStarted { turn: turn.clone(), step: 1, model: "test/model".parse().unwrap() },
         part(&begun),

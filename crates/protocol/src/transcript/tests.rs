@@ -37,7 +37,13 @@ impl Story {
 
     fn user(&mut self, text: &str) {
         let (turn, content) = (self.turn.clone(), vec![Content::text(text)]);
-        self.entry(EntryBody::User { turn, content, delivery: Delivery::Prompt, queued: None });
+        self.entry(EntryBody::User {
+            turn,
+            content,
+            delivery: Delivery::Prompt,
+            queued: None,
+            author: Author::Person,
+        });
     }
 
     fn step(&mut self, step: u32) {
@@ -169,7 +175,13 @@ fn a_queued_message_waits_until_it_is_delivered() {
         delivery: Delivery::Steer,
     });
     assert_eq!(story.replayed().queue.len(), 1);
-    story.entry(EntryBody::User { turn, content, delivery: Delivery::Steer, queued: Some(queued) });
+    story.entry(EntryBody::User {
+        turn,
+        content,
+        delivery: Delivery::Steer,
+        queued: Some(queued),
+        author: Author::Person,
+    });
     let transcript = story.replayed();
     assert_eq!((transcript.queue.len(), transcript.items.len()), (0, 2));
 }

@@ -110,14 +110,17 @@ fn names_a_change(line: &str) -> bool {
 fn is_shell_message(line: &str) -> bool {
     let mut parts = line.split(": ");
     let first = parts.next().unwrap_or_default();
-    let is_shell = ["bash", "sh", "zsh", "dash", "-bash", "/bin/sh", "/bin/bash", "fish"].contains(&first)
-        || first.ends_with(".sh");
+    let name = first.rsplit('/').next().unwrap_or_default();
+    let is_shell = ["bash", "sh", "zsh", "dash", "-bash", "fish"].contains(&name) || first.ends_with(".sh");
     is_shell && parts.count() >= 2
 }
 
 /// Everything in a line that can be a path: quoted, or between blanks, without what surrounds it.
 fn paths(line: &str) -> Vec<String> {
     let mut found = Vec::new();
+    // What a shell says of itself may be a path too: `/usr/bin/bash: line 1: /etc/x: …`.
+    let line =
+        line.split_once(": ").map_or(line, |(_, rest)| if rest.starts_with("line ") { rest } else { line });
     for quote in ['\'', '"', '`', '‘'] {
         let end = if quote == '‘' { '’' } else { quote };
         let mut rest = line;
@@ -279,6 +282,8 @@ mod tests {
         for (output, path) in [
             ("bash: line 1: /etc/x: Read-only file system", "/etc/x"),
             ("bash: line 1: /etc/x: Permission denied", "/etc/x"),
+            ("/usr/bin/bash: line 1: /etc/x: Read-only file system", "/etc/x"),
+            ("/usr/bin/bash: line 12: /etc/x: Permission denied", "/etc/x"),
             ("touch: cannot touch '/usr/lib/a b': Read-only file system", "/usr/lib/a b"),
             ("mkdir: cannot create directory ‘/home/u/new’: Read-only file system", "/home/u/new"),
             ("rm: cannot remove '../other/file': Read-only file system", "/other/file"),

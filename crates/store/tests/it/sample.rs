@@ -5,9 +5,9 @@ use std::path::Path;
 use rein_protocol::ask::Grant;
 use rein_protocol::message::AssistantPart;
 use rein_protocol::{
-    ArtifactId, Ask, AskId, AskItem, BlobId, Block, CallId, CallResult, CallStatus, Content, Cost, Decider,
-    Decision, Delivery, Display, Effect, Entry, EntryBody, EntryId, Finish, Intent, Mode, ModelRef, PartId,
-    Seq, SessionId, StopReason, Timestamp, ToolCall, ToolInput, TurnId, Usage, Verdict,
+    ArtifactId, Ask, AskId, AskItem, Author, BlobId, Block, CallId, CallResult, CallStatus, Content, Cost,
+    Decider, Decision, Delivery, Display, Effect, Entry, EntryBody, EntryId, Finish, Intent, Mode, ModelRef,
+    PartId, Seq, SessionId, StopReason, Timestamp, ToolCall, ToolInput, TurnId, Usage, Verdict,
 };
 use rein_store::{NewSession, Store, StoreOptions};
 use serde_json::json;
@@ -75,6 +75,7 @@ pub fn user(turn: &TurnId, text: &str) -> EntryBody {
         content: vec![Content::text(text)],
         delivery: Delivery::Prompt,
         queued: None,
+        author: Author::Person,
     }
 }
 
@@ -131,6 +132,7 @@ pub fn every_body(session: &SessionId) -> Vec<EntryBody> {
             content: content.clone(),
             delivery: Delivery::Steer,
             queued: Some(EntryId::new()),
+            author: Author::Person,
         },
         EntryBody::StepStarted { turn: turn.clone(), step: 1, model: model("openrouter/meta/llama") },
         part(AssistantPart::Reasoning { text: "hm".into(), opaque: Some(json!({"signature": "x=="})) }),

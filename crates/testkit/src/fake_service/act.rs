@@ -160,8 +160,8 @@ pub(super) fn entry_in_turn(body: EntryBody, here: &TurnId) -> EntryBody {
     let turn = here.clone();
     match body {
         EntryBody::Queued { content, delivery, .. } => EntryBody::Queued { turn, content, delivery },
-        EntryBody::User { content, delivery, queued, .. } => {
-            EntryBody::User { turn, content, delivery, queued }
+        EntryBody::User { content, delivery, queued, author, .. } => {
+            EntryBody::User { turn, content, delivery, queued, author }
         }
         EntryBody::StepStarted { step, model, .. } => EntryBody::StepStarted { turn, step, model },
         EntryBody::Part { part, body, .. } => EntryBody::Part { turn, part, body },

@@ -13,8 +13,8 @@ use rein_protocol::message::{AssistantPart, Content, ModelRef};
 use rein_protocol::service::{OpenSession, Prompt, ServiceError, SessionChange, SessionInfo, Snapshot};
 use rein_protocol::transcript::{Liveness, QueuedMessage};
 use rein_protocol::{
-    Answer, Ask, CallId, CallStatus, Cost, Decider, Decision, Delivery, Display, EntryBody, EntryId, Finish,
-    Mode, Reply, Seq, SessionId, StopReason, Timestamp, TurnId, Usage, Verdict,
+    Answer, Ask, Author, CallId, CallStatus, Cost, Decider, Decision, Delivery, Display, EntryBody, EntryId,
+    Finish, Mode, Reply, Seq, SessionId, StopReason, Timestamp, TurnId, Usage, Verdict,
 };
 
 use super::act::{Act, Beat, entry_in_turn, event_in_turn};
@@ -274,7 +274,7 @@ impl Session {
         if let (true, Some(Content::Text { text })) = (self.title.is_empty(), content.first()) {
             self.title = text.lines().next().unwrap_or_default().chars().take(80).collect();
         }
-        self.log.append(EntryBody::User { turn, content, delivery, queued });
+        self.log.append(EntryBody::User { turn, content, delivery, queued, author: Author::Person });
         self.running = true;
         self.wants_scene = true;
         self.dismissed = false;
@@ -413,7 +413,13 @@ impl Session {
 
     fn deliver(&mut self, message: QueuedMessage) {
         let QueuedMessage { entry, turn, content, delivery } = message;
-        self.log.append(EntryBody::User { turn, content, delivery, queued: Some(entry) });
+        self.log.append(EntryBody::User {
+            turn,
+            content,
+            delivery,
+            queued: Some(entry),
+            author: Author::Person,
+        });
     }
 
     /// Ends the turn under way before its time.

@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use buffer::{Buffer, EditKind};
 pub use chips::Attachment;
 use chips::Chips;
+pub(crate) use chips::dropped_paths;
 pub use completion::{Completion, CompletionKind};
 pub use history::History;
 pub use keymap::{Action, Binding, Chord, Keymap, KeymapError};

@@ -181,11 +181,11 @@ impl Model {
                 text: text_of(content),
                 delivery: *delivery,
             }),
-            EntryBody::User { content, queued, .. } => {
+            EntryBody::User { content, queued, author, .. } => {
                 self.queue.retain(|message| Some(&message.entry) != queued.as_ref());
                 self.finish_all();
                 self.show_changes();
-                let lines = view::note::user(&text_of(content), self.size.columns);
+                let lines = view::note::message(*author, &text_of(content), self.size.columns);
                 self.commit(Kind::User, lines);
                 effects.extend(self.pictures_of(content));
                 self.spoken = true;
@@ -245,7 +245,7 @@ impl Model {
             EntryBody::Titled { title, by: Titler::Model, .. } => self.title.clone_from(title),
             EntryBody::EffortChanged { effort } => self.effort = *effort,
             EntryBody::Compacted { compaction } => {
-                self.compacting = None;
+                (self.compacting, self.remark) = (None, None);
                 self.context = compaction.tokens_after;
                 self.finish_all();
                 let lines = view::note::divider(&view::note::compacted(compaction), self.size.columns);

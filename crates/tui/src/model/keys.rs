@@ -7,7 +7,6 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use rein_protocol::{Delivery, SessionInfo, Timestamp};
 
-use super::command;
 use super::dialog;
 use super::overlay::Overlay;
 use super::request::{Purpose, Request};
@@ -141,7 +140,14 @@ impl Model {
             return dialog.drops_early_keys().then(Vec::new);
         }
         match dialog.key(key) {
-            dialog::Outcome::Stays => Some(Vec::new()),
+            dialog::Outcome::Stays => {
+                // Beyond the end, the way back would begin with keys that do nothing.
+                let limit = view::ask_scroll_limit(self);
+                if let Some(dialog) = self.dialogs.front_mut() {
+                    dialog.scroll = dialog.scroll.min(limit);
+                }
+                Some(Vec::new())
+            }
             dialog::Outcome::Interrupt => Some(self.interrupt()),
             dialog::Outcome::Answered(reply) => {
                 self.dialogs.pop_front();
@@ -237,7 +243,7 @@ impl Model {
             SubmissionKind::Prompt => text,
             SubmissionKind::Command => {
                 let mut effects = vec![Effect::Remember(format!("/{text}"))];
-                effects.extend(self.command(command::parse(&text)));
+                effects.extend(self.command(&text));
                 return effects;
             }
             SubmissionKind::Shell => return self.run_command(text),
@@ -256,7 +262,7 @@ impl Model {
     pub(super) fn list_sessions(&mut self, sessions: &[SessionInfo], at: Timestamp) {
         match sessions.is_empty() {
             true => self.remark("there are no sessions of this directory"),
-            false => self.overlay = Some(Overlay::sessions(sessions, at)),
+            false => self.overlay = Some(Overlay::sessions(sessions, at, self.session.as_ref())),
         }
     }
 }

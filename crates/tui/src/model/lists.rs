@@ -1,8 +1,8 @@
 //! The lists: what stands in them, and in which order.
 
 use rein_protocol::{
-    Effort, Entry, EntryBody, EntryId, GivenGrant, JobInfo, Mode, ModelRef, Scope, SessionInfo, Snapshot,
-    Timestamp, TreeKind, TreeNode,
+    Author, Effort, Entry, EntryBody, EntryId, GivenGrant, JobInfo, Mode, ModelRef, Scope, SessionId,
+    SessionInfo, Snapshot, Timestamp, TreeKind, TreeNode,
 };
 
 use super::overlay::{Choice, Extra, List, Overlay};
@@ -22,17 +22,22 @@ impl Overlay {
         Self::List(Box::new(list))
     }
 
-    pub(crate) fn sessions(sessions: &[SessionInfo], now: Timestamp) -> Self {
+    /// Pointing at the first one that is not open already.
+    pub(crate) fn sessions(sessions: &[SessionInfo], now: Timestamp, open: Option<&SessionId>) -> Self {
         let item = |info: &SessionInfo| {
             let title = match neutral_line(&info.title) {
                 title if title.is_empty() => "(nothing said yet)".to_owned(),
                 title => title,
             };
-            let detail = format!("{} · {} entries", age(now.0.saturating_sub(info.updated.0)), info.entries);
+            let here = if Some(&info.id) == open { "now · " } else { "" };
+            let age = age(now.0.saturating_sub(info.updated.0));
+            let detail = format!("{here}{age} · {} entries", info.entries);
             Item::new(title, detail, Choice::Session { id: info.id.clone(), title: info.title.clone() })
         };
+        let at = sessions.iter().position(|info| Some(&info.id) != open).unwrap_or(0);
         let items = sessions.iter().map(item).collect();
-        Self::of(List::new("sessions", "opens it", items).with(&[Extra::Fork, Extra::Rename]))
+        let list = List::new("sessions", "opens it", items).with(&[Extra::Fork, Extra::Rename]);
+        Self::of(list.pointing_at(at))
     }
 
     /// Those that can be used first.
@@ -84,10 +89,14 @@ impl Overlay {
                 TreeKind::User => "you",
                 TreeKind::Agent => "rein",
                 TreeKind::Compacted => "summary",
-                TreeKind::Travelled => "came here",
+                TreeKind::Travelled => "",
             };
             let indent = "  ".repeat(depth.min(DEEPEST));
-            let title = format!("{indent}{mark} {kind}: {}", one_line(&node.text, 200));
+            let text = one_line(&node.text, 200);
+            let title = match kind.is_empty() {
+                true => format!("{indent}{mark} {text}"),
+                false => format!("{indent}{mark} {kind}: {text}"),
+            };
             Item::new(title, "", Choice::Place { entry: node.entry.clone(), kind: node.kind })
         };
         let items = rows.into_iter().map(item).collect();
@@ -97,7 +106,7 @@ impl Overlay {
     /// What the person said, the last first.
     pub(crate) fn messages(snapshot: &Snapshot) -> Option<Self> {
         let said = |entry: &Entry| {
-            let EntryBody::User { content, .. } = &entry.body else { return None };
+            let EntryBody::User { content, author: Author::Person, .. } = &entry.body else { return None };
             let choice = Choice::Words { entry: entry.id.clone() };
             Some(Item::new(one_line(&text_of(content), 300), "", choice))
         };

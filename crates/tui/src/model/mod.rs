@@ -442,8 +442,9 @@ impl Model {
             Message::Files(index) => self.found_files(index),
             Message::NotSent { text, attachments, error } => {
                 self.note_error(&error.to_string());
-                if self.editor.is_empty() {
-                    self.editor.take_back(&text, &attachments);
+                match self.editor.is_empty() {
+                    true => self.editor.take_back(&text, &attachments),
+                    false => self.remark("what was not sent is among what was sent before: Ctrl-R finds it"),
                 }
             }
             Message::Answered(answer) => return self.answered(*answer),

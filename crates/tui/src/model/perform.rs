@@ -4,16 +4,17 @@ use std::path::PathBuf;
 
 use rein_protocol::{CompactionReason, Effort, Mode, OpenSession, SessionChange};
 
-use super::command::{Command, Parsed};
+use super::command::{self, Command, Parsed};
 use super::overlay::Overlay;
 use super::request::{Purpose, Request};
 use super::{Effect, Model};
+use crate::editor::dropped_paths;
 use crate::host::ModelChoice;
 use crate::view;
 
 impl Model {
-    pub(super) fn command(&mut self, parsed: Parsed) -> Vec<Effect> {
-        let (command, argument) = match parsed {
+    pub(super) fn command(&mut self, text: &str) -> Vec<Effect> {
+        let (command, argument) = match command::parse(text) {
             Parsed::Known(command, argument) => (command, argument),
             Parsed::Unknown { name, nearest } => {
                 let hint = match nearest {
@@ -23,6 +24,8 @@ impl Model {
                 let told = format!("there is no command /{name}");
                 let lines = view::note::error(&told, Some(&hint), self.size.columns);
                 self.note(lines);
+                // To be put right, or to be sent with a space before it.
+                self.editor.set_text(&format!("/{text}"));
                 return Vec::new();
             }
         };
@@ -76,10 +79,7 @@ impl Model {
                 false => self.cover(Overlay::queue(&self.queue)),
             },
             Command::Image => match words {
-                Some(file) => {
-                    let file = self.place(&file);
-                    self.editor.attach(&file);
-                }
+                Some(file) => self.attach(&file),
                 None => self.remark("/image FILE attaches a picture: PNG, JPEG, WebP or GIF"),
             },
             Command::Transcript => {
@@ -104,6 +104,25 @@ impl Model {
     fn place(&self, file: &str) -> PathBuf {
         let file = file.trim_matches(['"', '\'']);
         if file.starts_with("~/") { PathBuf::from(file) } else { self.workspace.join(file) }
+    }
+
+    /// Attaches a picture, named as it is or as a shell would have it.
+    fn attach(&mut self, named: &str) {
+        let mut places = vec![self.place(named)];
+        if let [unquoted] = dropped_paths(named).as_slice() {
+            places.push(self.workspace.join(unquoted));
+        }
+        let home = std::env::home_dir();
+        let at_home = |place: &PathBuf| {
+            let below = place.strip_prefix("~").or_else(|_| place.strip_prefix(self.workspace.join("~")));
+            Some(home.as_ref()?.join(below.ok()?))
+        };
+        places.extend(places.iter().filter_map(at_home).collect::<Vec<_>>());
+        if !places.iter().any(|place| self.editor.attach(place)) {
+            let named = view::one_line(named, 200);
+            self.note_error(&format!("`{named}` is no picture that can be read: PNG, JPEG, WebP or GIF"));
+            self.editor.set_text(&format!("/image {named}"));
+        }
     }
 
     pub(super) fn model_command(&mut self, argument: &str) -> Vec<Effect> {

@@ -147,6 +147,7 @@ impl Model {
                     let lines = match self.thoughts {
                         Thoughts::Gist => view::note::thought(thought, columns),
                         Thoughts::Whole => view::note::whole_thought(&thought.text, columns),
+                        Thoughts::Hidden => Vec::new(),
                     };
                     self.commit(Kind::Card, lines);
                 }

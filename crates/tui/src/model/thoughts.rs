@@ -11,6 +11,8 @@ pub enum Thoughts {
     Gist,
     /// All of it.
     Whole,
+    /// That it thinks, and nothing of what.
+    Hidden,
 }
 
 impl Model {
@@ -31,7 +33,7 @@ impl Model {
     /// Shows all of what a model thinks from now on, or a line of it.
     pub(crate) fn toggle_thoughts(&mut self) {
         let (thoughts, words) = match self.thoughts {
-            Thoughts::Gist => (Thoughts::Whole, "thoughts are shown whole from now on"),
+            Thoughts::Gist | Thoughts::Hidden => (Thoughts::Whole, "thoughts are shown whole from now on"),
             Thoughts::Whole => (Thoughts::Gist, "thoughts are one line from now on"),
         };
         self.thoughts = thoughts;

@@ -16,23 +16,42 @@ const REASONS: usize = 4;
 
 type Shown = (Vec<Line>, Option<(u16, u16)>);
 
+/// What an ask is made of, from top to bottom.
+struct Parts {
+    head: Vec<Line>,
+    body: Vec<Line>,
+    /// Lines that the body may take.
+    body_room: usize,
+    foot: Vec<Line>,
+    cursor: Option<(u16, u16)>,
+}
+
+fn parts(model: &Model, dialog: &Dialog, room: usize) -> Parts {
+    let columns = usize::from(model.size.columns);
+    let (foot, cursor) = foot(dialog, columns);
+    let mut head = vec![title(model, dialog, columns)];
+    let most = if room > 6 { REASONS } else { 1 };
+    let most = most.min(room.saturating_sub(1).max(2).saturating_sub(1 + foot.len()));
+    let body = match &dialog.ask.question {
+        // A question is its own reason.
+        Some(_) => explanation(&dialog.ask, columns.saturating_sub(2)),
+        None => {
+            let mut why = reasons(&dialog.ask, columns);
+            let mut body = body(&dialog.ask, columns.saturating_sub(2));
+            // What does not fit is seen with the rest of it.
+            let later = why.split_off(most.min(why.len()));
+            head.extend(why);
+            body.extend(later);
+            body
+        }
+    };
+    let body_room = room.saturating_sub(head.len() + foot.len());
+    Parts { head, body, body_room, foot, cursor }
+}
+
 /// The ask in at most `room` lines, and where the cursor is.
 pub(super) fn lines(model: &Model, dialog: &Dialog, room: usize) -> Shown {
-    let columns = usize::from(model.size.columns);
-    let (mut foot, cursor) = foot(dialog, columns);
-    let mut head = vec![title(model, dialog, columns)];
-    if room > 6 {
-        head.extend(reasons(&dialog.ask.items, columns).into_iter().take(REASONS));
-    } else {
-        head.extend(reasons(&dialog.ask.items, columns).into_iter().take(1));
-    }
-    let overfull = (head.len() + foot.len()).saturating_sub(room.saturating_sub(1).max(2));
-    head.truncate(head.len().saturating_sub(overfull).max(1));
-    let body_room = room.saturating_sub(head.len() + foot.len());
-    let body = match &dialog.ask.question {
-        Some(_) => explanation(&dialog.ask, columns.saturating_sub(2)),
-        None => body(&dialog.ask, columns.saturating_sub(2)),
-    };
+    let Parts { head, body, body_room, mut foot, cursor } = parts(model, dialog, room);
     let mut lines = head;
     lines.extend(window(body, dialog.scroll, body_room));
     let offset = u16::try_from(lines.len()).unwrap_or(0);
@@ -41,6 +60,15 @@ pub(super) fn lines(model: &Model, dialog: &Dialog, room: usize) -> Shown {
     let cursor =
         cursor.map(|(column, row)| (column, (row + offset).saturating_sub(u16::try_from(skip).unwrap_or(0))));
     (lines.split_off(skip.min(lines.len())), cursor)
+}
+
+/// How many lines can be scrolled away before the last one is seen.
+pub(super) fn scroll_limit(model: &Model, dialog: &Dialog, room: usize) -> usize {
+    let Parts { body, body_room, .. } = parts(model, dialog, room);
+    match body.len() <= body_room {
+        true => 0,
+        false => body.len().saturating_sub(body_room.saturating_sub(1)),
+    }
 }
 
 fn title(model: &Model, dialog: &Dialog, columns: usize) -> Line {
@@ -53,15 +81,22 @@ fn title(model: &Model, dialog: &Dialog, columns: usize) -> Line {
     line.truncated(columns, "…")
 }
 
-fn reasons(items: &[AskItem], columns: usize) -> Vec<Line> {
+fn reasons(ask: &Ask, columns: usize) -> Vec<Line> {
+    let is_shown = |pattern: &str| {
+        let shows =
+            |block: &Block| matches!(block, Block::Command { command, .. } if command.contains(pattern));
+        ask.display.blocks.iter().any(shows)
+    };
     let reason = |item: &AskItem| {
+        // The command stands below in full, and why it asks matters more.
+        let cells = if is_shown(item.pattern.trim()) { 40 } else { 120 };
         Line::styled("  ! ", Style::colored(Color::Yellow))
             .with(one_line(&item.permission, 40), Style::heavy())
-            .with(format!(" {}", one_line(&item.pattern, 120)), Style::default())
+            .with(format!(" {}", one_line(&item.pattern, cells)), Style::default())
             .with(format!(": {}", one_line(&item.reason, 300)), Style::dimmed())
             .wrapped(columns, 4)
     };
-    items.iter().flat_map(reason).collect()
+    ask.items.iter().flat_map(reason).collect()
 }
 
 /// What will happen, whole.

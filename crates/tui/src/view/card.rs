@@ -127,10 +127,19 @@ fn text_end(result: &CallResult, limit: usize, columns: u16) -> Vec<Line> {
     let mut lines: Vec<Line> = all
         .iter()
         .skip(skipped)
-        .map(|line| Line::styled(format!("  {line}"), Style::dimmed()).truncated(usize::from(columns), "…"))
+        .map(|line| {
+            // What stands at its end is not worth a sign that something is missing.
+            Line::styled(format!("  {}", line.trim_end()), Style::dimmed())
+                .truncated(usize::from(columns), "…")
+        })
         .collect();
     if skipped > 0 {
-        lines.insert(0, Line::styled(format!("  … {skipped} lines before"), Style::dimmed()));
+        // A result that is itself cut does not say how many there were.
+        let words = match result.artifact {
+            Some(_) => "  … more lines before".to_owned(),
+            None => format!("  … {skipped} lines before"),
+        };
+        lines.insert(0, Line::styled(words, Style::dimmed()));
     }
     lines
 }

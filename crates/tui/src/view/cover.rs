@@ -43,7 +43,13 @@ fn pager_lines(model: &Model, pager: &Pager) -> (Vec<Line>, Option<(u16, u16)>) 
         false => pager.remark.clone(),
         true => {
             let unfolds = if pager.other.is_empty() { "" } else { " · e unfolds" };
-            format!("{seen}/{} · ↑↓ PgUp PgDn g G · / searches{unfolds} · Esc closes", pager.lines.len())
+            let place = format!("{seen}/{}", pager.lines.len());
+            let whole = format!("{place} · ↑↓ PgUp PgDn g G · / searches{unfolds} · Esc closes");
+            // The way out matters most.
+            match crate::line::width(&whole) <= usize::from(model.size.columns) {
+                true => whole,
+                false => format!("{place} · Esc closes"),
+            }
         }
     };
     lines.push(Line::styled(words, Style::dimmed()));

@@ -65,7 +65,7 @@ pub(crate) fn keys(model: &Model) -> Vec<Line> {
             let line = Line::styled(format!("  {name:<18} "), Style::default())
                 .with(format!("{keys:<24} "), Style::colored(Color::Cyan))
                 .with(about, Style::dimmed());
-            lines.extend(line.wrapped(usize::from(columns), 6));
+            lines.extend(line.wrapped(usize::from(columns), below(columns, 46)));
         }
     }
     lines.push(Line::empty());
@@ -101,6 +101,11 @@ fn writing(lines: &mut Vec<Line>, model: &Model) {
     );
 }
 
+/// Where the rest of a row goes on: below its last column, if there is room for words.
+fn below(columns: u16, column: usize) -> usize {
+    if usize::from(columns) >= column * 2 { column } else { 6 }
+}
+
 fn fixed(lines: &mut Vec<Line>, title: &str, rows: &[(&str, &'static str)], columns: u16) {
     section(lines, title, rows.iter().map(|(key, about)| ((*key).to_owned(), *about)), columns);
 }
@@ -118,6 +123,6 @@ fn section<'a>(
     for (key, about) in rows {
         let line =
             Line::styled(format!("  {key:<28} "), Style::colored(Color::Cyan)).with(about, Style::default());
-        lines.extend(line.wrapped(usize::from(columns), 6));
+        lines.extend(line.wrapped(usize::from(columns), below(columns, 31)));
     }
 }

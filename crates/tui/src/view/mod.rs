@@ -43,11 +43,8 @@ pub fn frame(model: &Model) -> Frame {
         return cover::frame(model, overlay);
     }
     let columns = model.size.columns;
-    let rows = usize::from(model.size.rows);
-    // One row of history stays in sight where there is room for it.
-    let height = if rows > 6 { rows - 1 } else { rows };
     let status = status::line(model);
-    let room = height.saturating_sub(1).max(1);
+    let room = room(model);
     let (foot, cursor) = match model.dialogs.front() {
         Some(dialog) => ask::lines(model, dialog, room),
         None => match &model.noting {
@@ -70,6 +67,19 @@ pub fn frame(model: &Model) -> Frame {
     Frame { live, cursor: cursor.map(|(column, row)| (column, row + offset)), overlay: None }
 }
 
+/// Rows of the live region beside the status.
+fn room(model: &Model) -> usize {
+    let rows = usize::from(model.size.rows);
+    // One row of history stays in sight where there is room for it.
+    let height = if rows > 6 { rows - 1 } else { rows };
+    height.saturating_sub(1).max(1)
+}
+
+/// How far the ask can be scrolled.
+pub(crate) fn ask_scroll_limit(model: &Model) -> usize {
+    model.dialogs.front().map_or(0, |dialog| ask::scroll_limit(model, dialog, room(model)))
+}
+
 /// Everything above the editor, with a free line before and after it.
 fn above(model: &Model) -> Vec<Line> {
     let columns = model.size.columns;
@@ -81,6 +91,13 @@ fn above(model: &Model) -> Vec<Line> {
         if !is_asked {
             lines.extend(unfinished(model, live));
         }
+    }
+    let rows = usize::from(model.size.rows);
+    if rows > 12 {
+        // On a terminal that becomes narrower every full row becomes two. What then leaves the screen at the
+        // top can no longer be taken away.
+        let most = rows / 2 - 2;
+        lines.drain(..lines.len().saturating_sub(most));
     }
     if let Some(todo) = model.todo.as_ref().filter(|_| model.turn.is_some()) {
         lines.push(Line::styled("to do", Style::dimmed()));
@@ -116,11 +133,12 @@ fn unfinished(model: &Model, live: &Live) -> Vec<Line> {
             lines.extend(words.stream.live(columns));
             lines
         }
+        Live::Thought(_) if model.thoughts == Thoughts::Hidden => Vec::new(),
         Live::Thought(thought) => {
             let text = crate::neutral::neutral(&thought.text, crate::neutral::Sequences::Dropped);
             let style = Style { dim: true, italic: true, ..Style::default() };
             let limit = match model.thoughts {
-                Thoughts::Gist => THOUGHT_LINES,
+                Thoughts::Gist | Thoughts::Hidden => THOUGHT_LINES,
                 Thoughts::Whole => usize::from(model.size.rows),
             };
             let wrapped: Vec<Line> = text

@@ -1,7 +1,7 @@
 //! What is said once: the person's words, thoughts in a line, dividers, errors
 //! with their hint, the banner.
 
-use rein_protocol::{Cost, MemoryPlace, StopReason};
+use rein_protocol::{Author, Cost, MemoryPlace, StopReason};
 
 use super::{count, duration, money, one_line};
 use crate::line::{Color, Line, Style};
@@ -12,6 +12,15 @@ use crate::neutral::{Sequences, neutral};
 
 /// Lines of a message of the person that are shown; who pasted more knows it.
 const USER_LINES: usize = 30;
+
+/// A message to the model: the person's words, or that rein had something to tell it.
+pub(crate) fn message(author: Author, text: &str, columns: u16) -> Vec<Line> {
+    match author {
+        Author::Person => user(text, columns),
+        Author::ApprovedPlan => divider("the plan is approved: rein carries it out", columns),
+        Author::FailedCheck => divider("the check failed: rein reads what it printed", columns),
+    }
+}
 
 /// The person's words.
 pub(crate) fn user(text: &str, columns: u16) -> Vec<Line> {

@@ -5,6 +5,7 @@ use rein_protocol::Mode;
 
 use super::overview::percent;
 use super::{count, mode_color, money, one_line};
+use crate::editor::VimMode;
 use crate::line::{Color, Line, Span, Style};
 use crate::model::Model;
 
@@ -66,6 +67,10 @@ pub(super) fn line(model: &Model) -> Line {
         return Line::styled(one_line(text, columns), Style::default());
     }
     let mut pieces: Vec<Piece> = model.status.iter().filter_map(|part| piece(model, *part)).collect();
+    if model.editor.vim_mode() == Some(VimMode::Normal) {
+        // Whoever types there does not write: that has to be seen whatever the settings say.
+        pieces.insert(0, Piece { rank: 0, text: "NORMAL".to_owned(), style: Style::heavy() });
+    }
     while width(&pieces) > columns && pieces.len() > 1 {
         let Some(worst) = (0..pieces.len()).max_by_key(|index| pieces.get(*index).map(|piece| piece.rank))
         else {

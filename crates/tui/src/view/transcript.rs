@@ -65,7 +65,7 @@ fn folded_lines(item: &Item, columns: u16) -> Vec<Line> {
 
 fn item_lines(item: &Item, columns: u16) -> Vec<Line> {
     match item {
-        Item::User { content, .. } => note::user(&words(content), columns),
+        Item::User { content, author, .. } => note::message(*author, &words(content), columns),
         Item::Said { kind: PartKind::Text, text, .. } => {
             markdown::render(&neutral(&text.replace('\r', ""), Sequences::Shown), columns)
         }

@@ -8,10 +8,10 @@ use proptest::prelude::*;
 use rein_protocol::event::PartKind;
 use rein_protocol::message::AssistantPart;
 use rein_protocol::{
-    Ask, AskId, AskItem, Block, CallId, CallResult, CallStatus, Choice, CompactionReason, Content, Cost,
-    Delivery, Display, Entry, EntryBody, EntryId, Event, EventBody, Grant, Intent, Mode, PartId, Question,
-    Selection, Seq, ServiceError, SessionId, SessionInfo, SessionState, Snapshot, StopReason, Timestamp,
-    Titler, ToolCall, ToolInput, TurnId, Usage,
+    Ask, AskId, AskItem, Author, Block, CallId, CallResult, CallStatus, Choice, CompactionReason, Content,
+    Cost, Delivery, Display, Entry, EntryBody, EntryId, Event, EventBody, Grant, Intent, Mode, PartId,
+    Question, Selection, Seq, ServiceError, SessionId, SessionInfo, SessionState, Snapshot, StopReason,
+    Timestamp, Titler, ToolCall, ToolInput, TurnId, Usage,
 };
 use rein_protocol::{ContextPart, ContextSection, ContextUse, GivenGrant, Scope, TreeKind, TreeNode};
 use rein_tui::host::{Finding, FindingState, RuleLine, Setting};
@@ -188,7 +188,13 @@ impl World {
             Happening::Focus(here) => Message::Focus(if here { Focus::Here } else { Focus::Elsewhere }),
             Happening::User(text) => {
                 let content = vec![Content::text(text)];
-                self.entry(EntryBody::User { turn, content, delivery: Delivery::Prompt, queued: None })
+                self.entry(EntryBody::User {
+                    turn,
+                    content,
+                    delivery: Delivery::Prompt,
+                    queued: None,
+                    author: Author::Person,
+                })
             }
             Happening::Words(part, delta) => {
                 let part = self.parts[part].clone();

@@ -171,7 +171,12 @@ async fn a_plan_is_shown_whole_before_it_is_approved() {
         session: rein_protocol::SessionId::new(),
         turn: rein_protocol::TurnId::new(),
         call: call.id().clone(),
-        items: Vec::new(),
+        // Not shown: what it would say is the question.
+        items: vec![rein_protocol::AskItem {
+            permission: "question".into(),
+            pattern: "Go ahead with this plan?".into(),
+            reason: "the model asks you".into(),
+        }],
         always: Vec::new(),
         display: Display::titled("plan").with_block(Block::Text { text: plan.into() }),
         question: Some(Question {
@@ -196,4 +201,27 @@ async fn a_plan_is_shown_whole_before_it_is_approved() {
     assert!(
         matches!(stage.effects.last(), Some(Effect::Reply(Reply { answer: Answer::Said { said: this }, .. })) if *this == said)
     );
+}
+
+#[tokio::test]
+async fn reasons_that_do_not_fit_are_seen_with_the_rest() {
+    let command = format!("make all # {}", "words ".repeat(20));
+    let display = Display::titled(format!("$ {command}"))
+        .with_block(Block::Command { command: command.clone(), cwd: "/project".into() });
+    let mut call = FakeCall::new("bash", json!({"command": command})).display(display);
+    for number in 1..=9 {
+        call = call.asks("bash", format!("part {number}"));
+    }
+    let call = call.asks("bash", command.trim());
+    let mut stage = asked(FakeService::new().on_prompt([Act::call(call)])).await;
+    stage.later(GUARD).await;
+    assert!(!stage.shown().contains("bash make all"), "{}", stage.shown());
+    for _ in 0..20 {
+        stage.press(KeyCode::Down).await;
+    }
+    let shown = stage.shown();
+    // The command is above in full: here it leaves room for why it asks.
+    assert!(shown.contains("  ! bash make all # words words words words word…: the"), "{shown}");
+    stage.press(KeyCode::Up).await;
+    assert_ne!(stage.shown(), shown, "the first key back moves");
 }

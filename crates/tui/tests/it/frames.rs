@@ -204,7 +204,7 @@ async fn sessions_can_be_chosen() {
     let mut stage = Stage::open(service, 60, 14).await;
     stage.say("/sessions").await;
     assert!(stage.is_covered());
-    stage.write("parser").await;
+    // The one that is open is not what is pointed at.
     stage.press(KeyCode::Enter).await;
     stage.until("It is fixed.").await;
     assert!(stage.shown().contains("session: fix the parser"), "{}", stage.shown());
@@ -268,4 +268,60 @@ async fn nothing_is_due_and_nothing_is_written_while_nothing_happens() {
     let written = stage.written();
     stage.later(Duration::from_secs(3600)).await;
     assert_eq!(stage.written(), written);
+}
+
+#[tokio::test]
+async fn hidden_thoughts_leave_no_trace() {
+    let service = FakeService::new().on_prompt([Act::think_and_say("First I look.", "One.")]);
+    let mut stage = Stage::open(service, 60, 24).await;
+    stage.model = stage.model.with_thoughts(rein_tui::Thoughts::Hidden);
+    stage.say("one?").await;
+    stage.until_idle().await;
+    let shown = stage.shown();
+    assert!(shown.contains("› one?\n\nOne.\n") && !shown.contains("thought"), "{shown}");
+}
+
+#[tokio::test]
+async fn what_rein_tells_the_model_is_a_line_and_not_the_persons_words() {
+    use rein_protocol::{Author, Delivery, EntryBody, TurnId};
+    let mut stage = Stage::open(FakeService::new(), 60, 24).await;
+    for (author, text) in [
+        (Author::ApprovedPlan, "[The user approved the plan.]\n\n1. do it"),
+        (Author::FailedCheck, "[The check `make` failed.]\n\nerror"),
+        (Author::Person, "[brackets] of my own"),
+    ] {
+        let content = vec![rein_protocol::Content::text(text)];
+        let (turn, delivery) = (TurnId::new(), Delivery::Prompt);
+        stage.tell(EntryBody::User { turn, content, delivery, queued: None, author }).await;
+    }
+    let shown = stage.shown();
+    let lines: Vec<&str> = shown.lines().filter(|line| line.starts_with(['─', '›'])).collect();
+    assert_eq!(
+        lines,
+        [
+            "── the plan is approved: rein carries it out ───────────────",
+            "── the check failed: rein reads what it printed ────────────",
+            "› [brackets] of my own",
+            "›",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn words_that_stream_leave_room_for_a_terminal_that_becomes_narrower() {
+    let text = "long words that fill a row of the terminal ".repeat(40);
+    let part = rein_protocol::PartId::new();
+    let mut stage = Stage::open(FakeService::new(), 40, 24).await;
+    let session = stage.model.session().cloned().unwrap();
+    let body = rein_protocol::EventBody::PartDelta {
+        turn: rein_protocol::TurnId::new(),
+        part,
+        kind: rein_protocol::PartKind::Text,
+        delta: text,
+    };
+    let event = rein_protocol::Event { session, seq: rein_protocol::Seq(u64::MAX), body };
+    stage.take(rein_tui::model::Message::Event(Box::new(event))).await;
+    let live = rein_tui::view::frame(&stage.model).live;
+    let rows: usize = live.iter().map(|line| line.width().div_ceil(39).max(1)).sum();
+    assert!(rows <= 24, "{rows} rows of {}", live.len());
 }

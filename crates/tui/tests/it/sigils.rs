@@ -140,3 +140,21 @@ async fn a_picture_that_cannot_be_sent_comes_back_with_its_words() {
     let Some(Effect::Prompt { attachments: again, .. }) = stage.effects.last() else { panic!() };
     assert_eq!(again, &attachments);
 }
+
+#[tokio::test]
+async fn a_picture_is_named_as_in_a_shell_and_one_that_is_none_is_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let picture = directory.path().join("my pic.png");
+    let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
+    bytes.extend([0, 0, 0, 64, 0, 0, 0, 48]);
+    std::fs::write(&picture, bytes).unwrap();
+    let mut stage = Stage::open(FakeService::new(), 100, 24).await;
+    let escaped = picture.to_str().unwrap().replace(' ', "\\ ");
+    stage.say(&format!("/image {escaped}")).await;
+    assert_eq!(stage.model.written().trim(), "[image 1 64x48 png 24 B]");
+    stage.press_with(KeyCode::Char('u'), crossterm::event::KeyModifiers::CONTROL).await;
+    stage.say("/image nowhere.png").await;
+    let shown = stage.shown();
+    assert!(shown.contains("error: `nowhere.png` is no picture that can be read"), "{shown}");
+    assert_eq!(stage.model.written(), "/image nowhere.png");
+}

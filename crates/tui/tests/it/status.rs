@@ -59,3 +59,18 @@ fn settings_choose_parts_and_their_order() {
     assert_eq!(line(80, Some(parts.to_vec())), "topic/one · 25% of 200k · write");
     assert_eq!(line(80, Some(Vec::new())), "");
 }
+
+#[test]
+fn keys_that_do_not_write_are_told() {
+    use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+    let mut model = Model::new(Size::new(80, 12))
+        .with_keys(rein_tui::Bindings::default(), rein_tui::Editing::Vim)
+        .with_status(vec![StatusPart::Mode]);
+    let status = |model: &Model| view::frame(model).live.last().unwrap().text();
+    assert_eq!(status(&model), "tight");
+    for code in [KeyCode::Char('a'), KeyCode::Esc] {
+        let key = KeyEvent::new(code, KeyModifiers::NONE);
+        model.update(std::time::Duration::ZERO, Message::Key(key));
+    }
+    assert_eq!(status(&model), "NORMAL · tight");
+}

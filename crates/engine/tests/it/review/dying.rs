@@ -3,8 +3,8 @@
 use futures_util::StreamExt;
 use rein_protocol::message::AssistantPart;
 use rein_protocol::{
-    Content, Delivery, Entry, EntryBody, EntryId, EventBody, Mode, Seq, SessionId, SessionState, StopReason,
-    Timestamp, TurnId,
+    Author, Content, Delivery, Entry, EntryBody, EntryId, EventBody, Mode, Seq, SessionId, SessionState,
+    StopReason, Timestamp, TurnId,
 };
 use rein_store::NewSession;
 use rein_testkit::{Project, Script, Turn};
@@ -142,6 +142,7 @@ async fn opening_a_broken_session_again_adds_nothing() {
         content: vec![Content::text("go")],
         delivery: Delivery::Prompt,
         queued: None,
+        author: Author::Person,
     };
     let entry = Entry {
         id: EntryId::new(),
