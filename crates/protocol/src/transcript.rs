@@ -4,20 +4,22 @@
 //! of a running session or the entries of a stored one ends in the same value,
 //! but for parts that are still open.
 
+mod item;
 mod liveness;
 
 use std::collections::HashMap;
 
 use crate::ask::Ask;
-use crate::compaction::Compaction;
+
 use crate::effort::Effort;
-use crate::entry::{Author, CallResult, Decision, Delivery, Entry, EntryBody, Finish, StopReason, Titler};
+use crate::entry::{CallResult, Delivery, Entry, EntryBody, Finish, StopReason, Titler};
 use crate::event::{Event, EventBody, PartKind, SessionState};
-use crate::id::{CallId, EntryId, PartId, Seq, Timestamp, TurnId};
-use crate::intent::{Intent, Mode};
+use crate::id::{CallId, EntryId, PartId, Seq, TurnId};
+use crate::intent::Mode;
 use crate::job::JobInfo;
 use crate::message::{AssistantPart, Content, ModelRef, ToolCall};
 use crate::usage::{Cost, Usage};
+pub use item::{CallItem, Item, PersonRun};
 pub use liveness::Liveness;
 
 /// A session, folded.
@@ -59,83 +61,6 @@ pub struct Transcript {
     cut: bool,
     calls: HashMap<CallId, usize>,
     parts: HashMap<PartId, usize>,
-}
-
-/// A thing to show.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Item {
-    /// The person spoke.
-    User {
-        /// What was said.
-        content: Vec<Content>,
-        /// How it came.
-        delivery: Delivery,
-        /// Whose words these are.
-        author: Author,
-    },
-    /// The model spoke or thinks.
-    Said {
-        /// Words or reasoning.
-        kind: PartKind,
-        /// As far as it came.
-        text: String,
-        /// Whether more may come.
-        open: bool,
-    },
-    /// The model called a tool.
-    Call(Box<CallItem>),
-    /// A turn ended for a reason worth showing.
-    Ended {
-        /// Why.
-        stop: StopReason,
-        /// In words.
-        message: Option<String>,
-    },
-    /// The session was recovered.
-    Recovered {
-        /// What was done.
-        message: String,
-    },
-    /// From here on models are sent a summary of what is above. What is above stays as it was.
-    Compacted(Box<Compaction>),
-    /// The person went to another place of the tree. Seen live, what is above is no longer sent.
-    Travelled,
-    /// The person ran a command.
-    PersonRan(Box<PersonRun>),
-}
-
-/// A command of the person.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PersonRun {
-    /// Names its output.
-    pub call: CallId,
-    /// What was run.
-    pub command: String,
-    /// What it printed so far.
-    pub output: String,
-    /// What came of it, once it is over.
-    pub result: Option<CallResult>,
-}
-
-/// A call, from its proposal to its result.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CallItem {
-    /// The proposal; absent while its arguments still stream.
-    pub call: Option<ToolCall>,
-    /// The tool's name.
-    pub tool: String,
-    /// The arguments as far as they have streamed.
-    pub arguments: String,
-    /// Whether it may run.
-    pub decision: Option<Decision>,
-    /// What it set out to do; present once it has begun.
-    pub started: Option<Intent>,
-    /// What it printed so far.
-    pub output: String,
-    /// What became of it.
-    pub result: Option<CallResult>,
-    /// When it was over.
-    pub ended: Option<Timestamp>,
 }
 
 /// A message that waits.
@@ -386,14 +311,7 @@ impl Transcript {
                 self.asks.clear();
                 self.items.push(Item::Recovered { message: message.clone() });
             }
-            EntryBody::QueueChanged { queued, content: Some(content) } => {
-                for message in self.queue.iter_mut().filter(|message| message.entry == *queued) {
-                    message.content.clone_from(content);
-                }
-            }
-            EntryBody::QueueChanged { queued, content: None } => {
-                self.queue.retain(|message| message.entry != *queued);
-            }
+            EntryBody::QueueChanged { queued, content } => self.change_queue(queued, content.as_ref()),
             // What a person sees of a call stays as it was.
             EntryBody::Pruned { .. } => {}
             EntryBody::Compacted { compaction } => {
@@ -401,6 +319,13 @@ impl Transcript {
                 self.cost += compaction.cost;
                 self.items.push(Item::Compacted(compaction.clone()));
             }
+        }
+    }
+
+    fn change_queue(&mut self, queued: &EntryId, content: Option<&Vec<Content>>) {
+        let Some(content) = content else { return self.queue.retain(|message| message.entry != *queued) };
+        for message in self.queue.iter_mut().filter(|message| message.entry == *queued) {
+            message.content.clone_from(content);
         }
     }
 

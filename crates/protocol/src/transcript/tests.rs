@@ -3,8 +3,11 @@
 use super::*;
 use crate::ask::AskItem;
 use crate::display::Display;
+use crate::entry::{Author, Decision};
 use crate::entry::{CallStatus, Finish, Verdict};
+use crate::id::Timestamp;
 use crate::id::{AskId, SessionId};
+use crate::intent::Intent;
 use crate::message::ToolInput;
 
 /// A session that is written by hand.
