@@ -43,7 +43,12 @@ struct Arguments {
 #[serde(untagged)]
 enum Offered {
     Label(String),
-    Described { label: String, description: String },
+    Described {
+        label: String,
+        // Models are told to give one, and some leave it out.
+        #[schemars(required)]
+        description: Option<String>,
+    },
 }
 
 #[async_trait]
@@ -86,7 +91,7 @@ fn understood(arguments: Arguments) -> Result<Question, Complaint> {
     for offered in arguments.choices {
         let (label, description) = match offered {
             Offered::Label(label) => (label, None),
-            Offered::Described { label, description } => (label, Some(description)),
+            Offered::Described { label, description } => (label, description),
         };
         let label = label.trim().to_owned();
         if label.is_empty() || label.chars().count() > LONGEST_CHOICE {
@@ -148,5 +153,24 @@ fn words(said: &Said) -> String {
         (false, Some(text)) => format!("{chosen}\n{text}"),
         (false, None) => chosen,
         (true, text) => text.unwrap_or_default().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_choice_is_a_label_with_or_without_a_description() {
+        let choices = json!(["tabs", {"label": "spaces"}, {"label": "both", "description": "as it comes"}]);
+        let given = json!({"question": "How?", "choices": choices});
+        let question = understood(arguments::parse("ask", given).unwrap()).unwrap();
+        let choice = |label: &str, description: Option<&str>| Choice {
+            label: label.to_owned(),
+            description: description.map(str::to_owned),
+        };
+        let expected = [choice("tabs", None), choice("spaces", None), choice("both", Some("as it comes"))];
+        assert_eq!(question.choices, expected);
     }
 }
