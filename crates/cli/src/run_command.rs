@@ -2,12 +2,11 @@
 
 use std::io;
 
-use rein_protocol::OpenSession;
-
 use crate::args::{OutputFormat, RunArguments, SharedArguments};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::headless::{self, Activity, Asks, Face, Json, Run, StreamJson, Text};
+use crate::sessions::Opening;
 use crate::signals::Signals;
 use crate::streams::Streams;
 use crate::terminal::Target;
@@ -47,33 +46,13 @@ fn begin(run: RunArguments, shared: &SharedArguments) -> Result<Exit, CommandErr
 }
 
 async fn run_in(
-    mut setup: Setup,
+    setup: Setup,
     run: RunArguments,
     shared: &SharedArguments,
     prompt: Option<String>,
 ) -> Result<Exit, CommandError> {
     let mut signals = Signals::install()?;
-    let mut open = OpenSession::default();
-    let mut had = None;
-    if run.continue_last || run.resume.is_some() {
-        let archive = setup.archive().await?;
-        let found = match &run.resume {
-            Some(name) => sessions::by_name(&*archive, name).await?,
-            None => sessions::last_of(&*archive, setup.directory()).await?,
-        };
-        // A session goes on where it was, with the settings of that place, unless told otherwise.
-        if shared.cwd.is_none() && found.workspace != setup.directory() {
-            setup = setup.moved_to(&found.workspace)?;
-        }
-        open.workspace = shared.cwd.is_some().then(|| setup.directory().to_owned());
-        open.session = Some(found.id);
-        had = found.model;
-    } else {
-        open.workspace = Some(setup.directory().to_owned());
-    }
-    // What flags and settings permit today holds, not what the session was once begun with.
-    open.mode = Some(setup.settings().settings.mode);
-    setup.print_warnings();
+    let Opening { mut setup, mut open, had } = sessions::opening(setup, &run, shared).await?;
     if let Some(file) = &run.record {
         let session = if open.session.is_some() { SessionAge::Resumed } else { SessionAge::New };
         setup.record(RecordPlan { file: file.clone(), prompt: prompt.clone(), session });

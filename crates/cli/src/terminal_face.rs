@@ -7,7 +7,6 @@ mod options;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 
-use rein_protocol::OpenSession;
 use rein_tui::welcome::Chosen;
 use rein_tui::{Ended, TuiOptions};
 
@@ -15,7 +14,7 @@ use crate::args::{DemoArguments, OutputFormat, RunArguments, SharedArguments};
 use crate::demo;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::sessions;
+use crate::sessions::{self, Opening};
 use crate::signals::Signal;
 use crate::terminal::Target;
 use crate::terminal_hands::TerminalHands;
@@ -52,29 +51,11 @@ pub fn execute(run: &RunArguments, shared: &SharedArguments) -> Result<Exit, Com
 
 /// How it ended; nothing if the person wants to see the demo.
 async fn open(
-    mut setup: Setup,
+    setup: Setup,
     run: &RunArguments,
     shared: &SharedArguments,
 ) -> Result<Option<Exit>, CommandError> {
-    let mut open = OpenSession::default();
-    let mut had = None;
-    if run.continue_last || run.resume.is_some() {
-        let archive = setup.archive().await?;
-        let found = match &run.resume {
-            Some(name) => sessions::by_name(&*archive, name).await?,
-            None => sessions::last_of(&*archive, setup.directory()).await?,
-        };
-        if shared.cwd.is_none() && found.workspace != setup.directory() {
-            setup = setup.moved_to(&found.workspace)?;
-        }
-        open.workspace = shared.cwd.is_some().then(|| setup.directory().to_owned());
-        open.session = Some(found.id);
-        had = found.model;
-    } else {
-        open.workspace = Some(setup.directory().to_owned());
-    }
-    open.mode = Some(setup.settings().settings.mode);
-    setup.print_warnings();
+    let Opening { mut setup, mut open, had } = sessions::opening(setup, run, shared).await?;
     let FaceOptions { bindings, editing, status, theme, thoughts } = face_options(&setup)?;
     let mut named = run.model.clone();
     let (engine, model) = loop {

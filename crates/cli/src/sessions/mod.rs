@@ -5,6 +5,7 @@ mod find;
 mod handoff;
 mod list;
 mod markdown;
+mod opening;
 mod show;
 mod tree;
 
@@ -15,6 +16,7 @@ use rein_protocol::Service;
 pub use find::{by_name, last_of};
 pub use handoff::handoff;
 pub use markdown::write as write_markdown;
+pub use opening::{Opening, opening};
 
 use crate::args::SessionsCommand;
 use crate::error::CommandError;
