@@ -74,7 +74,7 @@ fn link(page: &str) -> Line {
 fn row(way: &Way, place: usize, at: usize) -> Line {
     let (words, about) = match way {
         Way::Server(model) => (format!("use {}", neutral_line(&model.to_string())), "on this machine"),
-        Way::Key => ("paste a key of a provider".to_owned(), "kept in a file that only you can read"),
+        Way::Key => ("paste a key of a provider".to_owned(), "kept in your keyring, or in a file of yours"),
         Way::Look => {
             ("look for a server on this machine".to_owned(), "Ollama, LM Studio, llama.cpp and others")
         }
